@@ -188,6 +188,7 @@ def audit(new_house: Any, address: str, callers: list[Caller]) -> None:
         assert Counter(charged for _, charged in each.told) == {STEP: told}
         # Charged once for each row that was told, and at most for the one that was waited for; not
         # for rows on which all candidates agree that the answers before have left possible.
+        again = heir.call("POST", f"/v2/models/{each.name}/infer", user="ann", json=v2(rows[:told]))
         responder = heir.coordinator.hosted(each.name).responder
         assert told <= responder.n_answered <= told + 1
         assert heir.coordinator.catalog.ledger(each.name).spent == responder.n_contested * STEP
@@ -195,7 +196,6 @@ def audit(new_house: Any, address: str, callers: list[Caller]) -> None:
             assert responder.n_contested == responder.n_answered
         quota = heir.call("GET", f"/v1/models/{each.name}/budget", user="ann").json()
         assert quota["spent"] == responder.n_answered * STEP
-        again = heir.call("POST", f"/v2/models/{each.name}/infer", user="ann", json=v2(rows[:told]))
         assert again.json()["outputs"][0]["data"] == [label for label, _ in each.told]
         assert again.json()["parameters"]["charged"] == 0.0
         verify_ledger(heir.coordinator.catalog.ledger(each.name))

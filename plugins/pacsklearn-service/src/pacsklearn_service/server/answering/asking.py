@@ -117,7 +117,7 @@ class Asking:
             "model": model,
             "dataset": hosted.dataset,
             "step_budget": hosted.step_budget,
-            "guarantee": hosted.facts["guarantee"],
+            "guarantee": self._coordinator.catalog.model(hosted.name)["guarantee"],
         }
         return {
             "statement": statement,
@@ -128,8 +128,9 @@ class Asking:
         }
 
     def asker_card(self, caller: Caller, model: str) -> str:
-        facts = self.asker_model(caller, model)
-        return model_card(facts | {"guarantee": self._coordinator.hosted(model).facts["guarantee"]})
+        facts = self.asker_model(caller, model)  # for who may ask it
+        name = self._coordinator.hosted(model).name
+        return model_card(facts | {"guarantee": self._coordinator.catalog.model(name)["guarantee"]})
 
     def asker_answer_job(
         self, caller: Caller, model: str, content: bytes, loaded: int, max_charge: float | None

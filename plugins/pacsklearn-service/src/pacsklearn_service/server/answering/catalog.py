@@ -261,6 +261,15 @@ class Catalog:
         rows = self._rows("name, dataset, status, facts, created FROM service_models", name)
         return [row | json.loads(row.pop("facts")) for row in rows]
 
+    def listed(self, dataset: str | None = None) -> list[dict[str, Any]]:
+        """Return what a list shows of the models, of one data set or of all."""
+        # Without times: in a row they stand behind the session, all of which would be read.
+        rows = self._rows("name, dataset, status, facts FROM service_models", dataset, "dataset")
+        models = [row | json.loads(row.pop("facts")) for row in rows]
+        for each in models:
+            del each["guarantee"]
+        return models
+
     def model(self, name: str) -> dict[str, Any]:
         """Return the facts of a model, which must be there."""
         return _one(self.models(name), "model", name)
@@ -300,10 +309,10 @@ class Catalog:
             if not connection.update("service_models", {"status": status}, name=name):
                 raise Problem("not-found", f"There is no model {name!r}.")
 
-    def _rows(self, columns: str, name: str | None) -> list[dict[str, Any]]:
+    def _rows(self, columns: str, name: str | None, of: str = "name") -> list[dict[str, Any]]:
         """Return the columns of the rows of one name, or of all."""
         only = () if name is None else (name,)
-        which = "WHERE name = ? " * len(only)
+        which = f"WHERE {of} = ? " * len(only)
         with self._database.reading() as connection:
             return connection.ask(f"SELECT {columns} {which}ORDER BY name", *only)
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, final
 
 from pacsklearn.exceptions import LedgerError
@@ -20,6 +21,7 @@ from pacsklearn_service.server.answering.lease_keeper import LeaseKeeper
 from pacsklearn_service.server.answering.metrics import Metrics
 from pacsklearn_service.server.answering.records import Records, forget_replies
 from pacsklearn_service.server.answering.released_model import ReleasedModel
+from pacsklearn_service.server.answering.resumed_session import Charged, charges_by_session
 from pacsklearn_service.server.answering.warm_up import warm_up
 from pacsklearn_service.server.caller import Ask, Caller
 from pacsklearn_service.server.log import LOG
@@ -37,6 +39,22 @@ _BROKEN_OFF: Final = (
 _FORGET_SECONDS: Final = 3600.0
 _FIRST_WAIT: Final = 0.5
 _LONGEST_WAIT: Final = 60.0
+
+
+@final
+@dataclass(eq=False)
+class _Published:
+    """A published version of a model that is led here; without a desk where it could not be read.
+
+    Parameters
+    ----------
+    name, dataset : str
+    desk : Desk or None
+    """
+
+    name: str
+    dataset: str
+    desk: Desk | None = None
 
 
 @final
@@ -61,10 +79,9 @@ class Coordinator:
         self.database = ServiceDatabase(settings.database)
         self.catalog = Catalog(self.database, vault, settings.ledger_ends)
         self.callers = Callers(self.database, vault, settings)
-        self.metrics = Metrics(lambda: len(self._missing), lambda: len(self.database.led))
-        self._desks: dict[str, Desk] = {}
-        # Published models that could not be loaded, with their data sets; they are tried again.
-        self._missing: dict[str, str] = {}
+        self.metrics = Metrics(lambda: len(self._missing()), lambda: len(self.database.led))
+        # By name and version, as their addresses have them.
+        self._models: dict[str, dict[str, _Published]] = {}
         self.jobs = Jobs(self)
         self._lock, self._loading = threading.Lock(), threading.RLock()
         self._ended, self._ready = threading.Event(), threading.Event()
@@ -81,9 +98,9 @@ class Coordinator:
 
     @property
     def is_ready(self) -> bool:
-        """Whether this process holds a lease, and has tried to load what it led from the beginning.
+        """Whether this process holds a lease, and has looked at what it led from the beginning.
 
-        A model that it could not load is refused by its own name until it is there.
+        A model that it could not read is refused by its own name until it is there.
         """
         return self._ready.is_set() and self.database.is_held
 
@@ -126,7 +143,7 @@ class Coordinator:
         ask.caller.need("ask")
         began, desk = time.monotonic(), self._desk(name)
         future = desk.ask(ask)
-        future.add_done_callback(lambda done: self._count(desk.model, ask, done, began))
+        future.add_done_callback(lambda done: self._count(desk, ask, done, began))
         return future
 
     def told_before(self, name: str, ask: Ask) -> dict[str, Any] | None:
@@ -144,10 +161,10 @@ class Coordinator:
             return None
         newest, own = self.hosted(name).name, (ask.caller.user, ask.key)
         with self._lock:
-            desks = [each for key, each in self._desks.items() if key.partition("@")[0] == name]
-        for desk in desks:
-            if desk.model.name != newest:
-                desk.check_free(ask)
+            versions = list(self._models[name].values()) if name in self._models else []
+        for each in versions:
+            if each.desk is not None and each.name != newest:
+                each.desk.check_free(ask)
         question = (
             "SELECT model FROM service_models JOIN service_requests ON model = name "
             'WHERE "user" = ? AND key = ?'
@@ -174,8 +191,7 @@ class Coordinator:
     def answering(self) -> list[Hosted]:
         """Return the models that can be asked now."""
         self._check_ready()
-        with self._lock:
-            return [self._desks[name].model for name in sorted(self._desks)]
+        return [each.desk.model for each in self._published() if each.desk is not None]
 
     @contextmanager
     def at_rest(self, dataset: str) -> Iterator[dict[str, tuple[float, float]]]:
@@ -188,14 +204,21 @@ class Coordinator:
                 for model in self.answering()
                 if model.dataset == dataset
             }
-            with self._lock:  # of what could not be loaded yet nobody knows what is left
-                away = [name for name, own in self._missing.items() if own == dataset]
+            # Of what could not be read yet nobody knows what is left.
+            away = [each.name for each in self._missing() if each.dataset == dataset]
             budgets |= {f"the model {each!r}, not loaded yet,": (0.0, 0.0) for each in away}
             ledger = self.catalog.ledger(dataset)
             yield {"the data set": (ledger.spent, ledger.ceiling)} | budgets
 
-    def load(self, name: str) -> bool:
+    def load(self, name: str, charged: Charged | None = None) -> bool:
         """Begin to answer for a model; whether it did not before.
+
+        Parameters
+        ----------
+        name : str
+        charged : mapping, optional
+            What the data set's ledger holds, by session. With it the model is looked at only, and
+            loaded when somebody asks it.
 
         Raises
         ------
@@ -204,32 +227,33 @@ class Coordinator:
         """
         # One after the other, and beside the other models, which answer meanwhile.
         with self._loading:
-            if name in self._desks:
+            known = self._found(name)
+            if known is not None and known.desk is not None:
                 return False
-            dataset = self.catalog.model(name)["dataset"]
-            token = self.token(dataset)
             # Whoever marked it as published: nobody can ask what does not pass the check.
-            is_released = self.catalog.for_release(name)["released"]
-            own = self.database, self.vault, name
+            facts = self.catalog.for_release(name)
+            dataset = facts["dataset"]
+            token = self.token(dataset)
+            own = self.database, self.vault, facts
             model: Hosted = (
-                ReleasedModel(*own) if is_released else HostedModel(*own, self.settings.ledger_ends)
+                ReleasedModel(*own)
+                if facts["released"]
+                else HostedModel(*own, self.settings.ledger_ends)
             )
-            model.load()
+            model.load() if charged is None else model.look(charged)
             with self._lock:
                 if self._ended.is_set() or self.database.led.get(dataset) != token:
                     model.close()
                     raise FencedError("The lease was lost while a model was loaded.")
-                self._desks[name] = Desk(model)
-                self._missing.pop(name, None)
+                self._add(_Published(name, dataset, Desk(model)))
             return True
 
     def unload(self, name: str) -> None:
         """Answer for a model no more."""
         with self._loading, self._lock:
-            self._missing.pop(name, None)
-            desk = self._desks.pop(name, None)
-        if desk is not None:
-            desk.close()
+            gone = self._drop(name)
+        if gone is not None and gone.desk is not None:
+            gone.desk.close()
 
     def token(self, dataset: str) -> int:
         """Return the fencing token of a data set that this process leads.
@@ -258,13 +282,16 @@ class Coordinator:
         """Return a number that is another one once the model of the name is."""
         return self._desk(name).number
 
-    def _count(self, model: Hosted, ask: Ask, done: Future[dict[str, Any]], began: float) -> None:
-        name = model.name
+    def _count(self, desk: Desk, ask: Ask, done: Future[dict[str, Any]], began: float) -> None:
+        model, name = desk.model, desk.model.name
         self.metrics.seconds.labels(name).observe(time.monotonic() - began)
         if done.cancelled():
             self.metrics.requests.labels(name, "gone").inc()
             return
         error = done.exception()
+        if error is not None and not isinstance(error, Problem) and model.is_unread:
+            LOG.error("a model could not be loaded", model=name, why=words_of(error))
+            threading.Thread(target=self._try_again, args=(desk,), daemon=True).start()
         outcome = "answered" if error is None else problem_of(error).kind
         self.metrics.requests.labels(name, outcome).inc()
         if error is None and not ask.dry_run:
@@ -273,21 +300,47 @@ class Coordinator:
 
     def _desk(self, name: str) -> Desk:
         self._check_ready()
-        with self._lock:
-            known = {*self._desks, *self._missing}
-            own = [key for key in known if key == name or key.partition("@")[0] == name]
-            # A name alone is that of the newest version; the first one is asked for by "@1".
-            key = max(own, key=lambda each: versioned(each)[1], default=name.removesuffix("@1"))
-            desk = self._desks.get(key)
-        if desk is not None:
-            return desk
+        own, _, version = name.partition("@")
+        found = self._found(own, version)
+        if found is not None and found.desk is not None:
+            return found.desk
         for each, dataset in self.catalog.published().items():
-            if each == key or each.partition("@")[0] == name:
+            if each == name.removesuffix("@1") or (not version and each.partition("@")[0] == own):
                 self.token(dataset)
                 break
         else:
             raise Problem("not-found", "There is no published model of this name and version.")
         raise Problem("unavailable", "The model could not be loaded yet; try again.")
+
+    def _found(self, key: str, version: str | None = None) -> _Published | None:
+        """Return the version of a key, or of a name: the newest one where it is empty."""
+        own, number = versioned(key)
+        with self._lock:
+            versions = self._models.get(own, {})
+            which = str(number) if version is None else version
+            return versions.get(which or max(versions, key=int, default=""))
+
+    def _published(self) -> list[_Published]:
+        """Return every version that is led here, by name."""
+        with self._lock:
+            found = [each for versions in self._models.values() for each in versions.values()]
+        return sorted(found, key=lambda each: each.name)
+
+    def _missing(self) -> list[_Published]:
+        """Return those that could not be read; they are tried again."""
+        return [each for each in self._published() if each.desk is None]
+
+    def _add(self, published: _Published) -> None:
+        own, version = versioned(published.name)
+        self._models.setdefault(own, {})[str(version)] = published
+
+    def _drop(self, name: str) -> _Published | None:
+        own, version = versioned(name)
+        versions = self._models.get(own, {})
+        gone = versions.pop(str(version), None)
+        if not versions:
+            self._models.pop(own, None)
+        return gone
 
     def _check_ready(self) -> None:
         self._owner.check()
@@ -331,12 +384,25 @@ class Coordinator:
             self._leave([dataset])
             self.database.give_back(dataset)
 
-    def _take_over(self, new: dict[str, int]) -> None:
+    def _take_over(self, new: dict[str, int], wait: float = _FIRST_WAIT) -> None:
         self._warm.wait()  # whoever asks first does not wait for it
-        wait = _FIRST_WAIT
         # Whatever it was may be over soon; if not, somebody may mend it.
         while self._is_unfinished(new, wait) and not self._ended.wait(wait):
             wait = min(2 * wait, _LONGEST_WAIT)
+
+    def _try_again(self, desk: Desk) -> None:
+        """Load a model that could not be loaded when it was first asked, as soon as it can be."""
+        name, dataset = desk.model.name, desk.model.dataset
+        with self._loading:
+            found = self._found(name)
+            if found is None or found.desk is not desk:
+                return
+            with self._lock:
+                self._add(_Published(name, dataset))
+        desk.close()
+        token = self.database.led.get(dataset)
+        if token is not None:
+            self._take_over({dataset: token}, 2 * _FIRST_WAIT)
 
     def _is_unfinished(self, new: dict[str, int], wait: float) -> bool:
         """Go on with what was just taken; whether some is to be tried again after some seconds."""
@@ -355,35 +421,47 @@ class Coordinator:
         return is_missing
 
     def _load_published(self, new: dict[str, int], wait: float) -> bool:
-        """Load what is published and not there; whether some is to be tried after some seconds."""
+        """Look at what is published and not there; whether some is to be tried after some seconds.
+
+        Whatever could not be read before is loaded as a whole.
+        """
         with self._lock:
             # A process that stops loads nothing: sessions of its last answers would be resumed.
             still = {} if self._ended.is_set() else new
             led = {name for name, token in still.items() if self.database.led.get(name) == token}
         published = {n: d for n, d in self.catalog.published().items() if d in led}
         with self._lock:
-            self._missing |= {n: d for n, d in published.items() if n not in self._desks}
-            missing = sorted(self._missing.keys() & published.keys())
-        for name in missing:
+            for name, dataset in published.items():
+                own, version = versioned(name)
+                self._models.setdefault(own, {}).setdefault(str(version), _Published(name, dataset))
+        missing = [each for each in self._missing() if each.dataset in led]
+        charged = {
+            dataset: charges_by_session(self.catalog.ledger(dataset))
+            for dataset in {each.dataset for each in missing}
+            if wait <= _FIRST_WAIT
+        }
+        for each in missing:
             try:
                 with self._loading:
-                    if name in self.catalog.published():  # and was not withdrawn meanwhile
-                        self.load(name)
+                    if self._found(each.name) is each:  # and was not withdrawn meanwhile
+                        self.load(each.name, charged.get(each.dataset))
             except FencedError:
                 break
             except Exception as error:  # noqa: BLE001 - the others go on
-                why = words_of(error)
+                why, name = words_of(error), each.name
                 LOG.error("a model could not be loaded", model=name, why=why, again_after=wait)
-        with self._lock:
-            return not self._missing.keys().isdisjoint(missing)
+        return any(self._found(each.name) is each for each in missing)
 
     def _leave(self, datasets: list[str]) -> None:
         """Answer what waits for models of some data sets, and nothing more."""
         with self._lock:
             # Closed outside the lock: closing waits for a desk, whose last replies need it.
-            desks = [each for each in self._desks.items() if each[1].model.dataset in datasets]
-            for name, _ in desks:
-                del self._desks[name]
-            self._missing = {n: d for n, d in self._missing.items() if d not in datasets}
-        for _, desk in desks:
-            desk.close()
+            left = [
+                self._drop(each.name)
+                for versions in list(self._models.values())
+                for each in list(versions.values())
+                if each.dataset in datasets
+            ]
+        for each in left:
+            if each is not None and each.desk is not None:
+                each.desk.close()

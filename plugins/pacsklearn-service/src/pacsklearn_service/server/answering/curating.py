@@ -205,16 +205,22 @@ class Curating:
         self._coordinator.callers.forget()
         return {"name": key}
 
-    def curator_all_models(
-        self, curator: Caller, model: str | None = None, dataset: str | None = None
-    ) -> Any:
+    def curator_all_models(self, curator: Caller, model: str | None = None) -> Any:
+        catalog = self._catalog
+        return self._shown(catalog.models() if model is None else [catalog.model(model)])
+
+    def curator_listed_models(self, curator: Caller, dataset: str | None = None) -> Any:
+        return self._shown(self._catalog.listed(dataset))
+
+    def _shown(self, models: list[Facts]) -> list[Facts]:
+        """Return the models, each with the rows that it can still bear; None where it is not."""
         answering = {each.name: each for each in self._coordinator.answering()}
-        models = self._catalog.models() if model is None else [self._catalog.model(model)]
-        models = [each for each in models if dataset in (None, each["dataset"])]
+        led = {each["dataset"] for each in models} & self.database.led.keys()
+        left = {name: self._catalog.ledger(name).remaining for name in led}
         for each in models:
             hosted = answering.get(each["name"])
-            each["rows_left"] = hosted and hosted.rows_left()
-            each["is_led_here"] = each["dataset"] in self.database.led
+            each["rows_left"] = hosted and hosted.rows_left(left.get(each["dataset"], 0.0))
+            each["is_led_here"] = each["dataset"] in led
         return models
 
     @_audited("fit", "{recipe[name]}")
@@ -233,10 +239,12 @@ class Curating:
         is_new = coordinator.load(model)
         try:
             if is_new and not overcommit:
-                dataset = coordinator.hosted(model).dataset
+                dataset = coordinator.hosted(_version(model)).dataset
                 with coordinator.at_rest(dataset) as budgets, self.database.reading() as connection:
                     Quotas(connection, dataset).check_covered(budgets)
             self._catalog.mark(model, "published")
+            if is_new:
+                coordinator.hosted(_version(model)).rest()
         except BaseException:
             if is_new:
                 coordinator.unload(model)

@@ -39,9 +39,8 @@ class Desk:
         self._lock = threading.Lock()
         self._under_way: set[tuple[str, str]] = set()
         self._is_closed = False
-        # One thread a model: its session answers one batch after the other anyway.
-        self._thread = threading.Thread(target=self._run, name=f"desk {model.name}", daemon=True)
-        self._thread.start()
+        # One thread a model that is asked: its session answers one batch after the other anyway.
+        self._thread: threading.Thread | None = None
 
     def ask(self, ask: Ask) -> Future[dict[str, Any]]:
         """Return the reply to a request, when it is there.
@@ -62,6 +61,10 @@ class Desk:
                 raise Problem(
                     "too-many-requests", "Too many requests wait for this model.", retry_after=5
                 )
+            if self._thread is None:
+                name = f"desk {self.model.name}"
+                self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+                self._thread.start()
             self._waiting.put((ask, future))
             if ask.key is not None:
                 self._under_way.add((ask.caller.user, ask.key))
@@ -79,8 +82,9 @@ class Desk:
         """Answer what waits, then nothing more."""
         with self._lock:
             self._is_closed = True
-        self._waiting.put(None)
-        self._thread.join(timeout=30)
+        if self._thread is not None:
+            self._waiting.put(None)
+            self._thread.join(timeout=30)
         self.model.close()
 
     def _run(self) -> None:

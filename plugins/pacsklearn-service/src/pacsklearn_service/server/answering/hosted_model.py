@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 import io
-import json
 import threading
-from bisect import bisect_left
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any, Final, final
+from typing import Any, Final, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pacsklearn.estimators.cost_preview import affords
 from pacsklearn.estimators.plain_document import read_document
 from pacsklearn.estimators.session_document import document_state
 from pacsklearn.estimators.stored_answers import row_keys
 from pacsklearn.exceptions import BudgetExhaustedError, LedgerError
-from pacsklearn.kernel.answers.answered_rows import AnsweredRows
+from pacsklearn.kernel.answers.answered_rows import AnsweredRows, AnswerLaw
 from pacsklearn.kernel.answers.responder import Responder
+from pacsklearn.kernel.ledger.exact_sum import exact, largest_refund
 from pacsklearn.kernel.secret.owner_process import OwnerProcess
 from pacsklearn_service.server.answering.batch import Batch, Evaluated, Learned, Share
 from pacsklearn_service.server.answering.records import Answer, Known, Records
-from pacsklearn_service.server.answering.resumed_session import resumed
+from pacsklearn_service.server.answering.resumed_session import Charged, resumed
 from pacsklearn_service.server.answering.told_mark import check_told, write_told
 from pacsklearn_service.server.caller import Ask
 from pacsklearn_service.server.log import LOG
@@ -37,6 +36,14 @@ from pacsklearn_service.server.store.quotas import Quotas
 from pacsklearn_service.server.vault import Vault
 
 
+class _Seen(NamedTuple):
+    """Where a session stands that nobody has asked here: charged, ceiling and belief."""
+
+    spent: float
+    ceiling: float
+    log_belief: NDArray[np.float64]
+
+
 @final
 class HostedModel:
     """A fitted black box that answers over HTTP; lives in the process that holds the lease.
@@ -45,7 +52,8 @@ class HostedModel:
     ----------
     database : ServiceDatabase
     vault : Vault
-    name : str
+    facts : dict
+        Of the model, as the catalog has them.
     marks : Path
         Folder of what is noted outside the database.
 
@@ -64,15 +72,64 @@ class HostedModel:
     the data set could not bear the price, whether or not it has to.
     """
 
-    def __init__(self, database: ServiceDatabase, vault: Vault, name: str, marks: Path) -> None:
-        self._database, self._vault, self.name = database, vault, name
+    def __init__(
+        self, database: ServiceDatabase, vault: Vault, facts: dict[str, Any], marks: Path
+    ) -> None:
+        self._database, self._vault = database, vault
+        # What is promised is long, and seldom asked for.
+        self.facts = {key: value for key, value in facts.items() if key != "guarantee"}
+        self.name, self.dataset = str(facts["name"]), str(facts["dataset"])
+        self.signature = Signature.from_facts(facts["signature"])
+        self.step_budget = float(facts["step_budget"])
         marks.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._told = marks / f"{name}.told"
-        self._owner = OwnerProcess(f"The secret behind the model {name!r}")
+        self._told = marks / f"{self.name}.told"
+        self._owner = OwnerProcess(f"The secret behind the model {self.name!r}")
         self._lock = threading.Lock()
         self._is_stale = True
+        self._seen: _Seen | None = None
         self.debited = 0.0
-        self.records = Records(vault, name)
+        self.records = Records(vault, self.name)
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether it was looked at, and is loaded when somebody asks it."""
+        return self._seen is not None
+
+    def look(self, charged: Charged) -> None:
+        """Read what is stored, and leave the models of its candidates until they are asked.
+
+        A batch that was broken off is finished now.
+
+        Parameters
+        ----------
+        charged : mapping
+            What the data set's ledger holds, by session.
+
+        Raises
+        ------
+        LedgerCorruptedError, SessionRolledBackError
+            As :meth:`load`.
+        """
+        self._owner.check()
+        session = self._stored()["session"]
+        with self._database.reading() as connection:
+            learned, pending = self.records.progress(connection)
+        count, spent = charged.get(session["session"], (0, 0.0))
+        if pending or count != (learned.charged if learned else len(session["events"])):
+            self.load()  # or says what is wrong
+            return
+        belief = np.asarray(learned.belief) if learned else session["log_belief"]
+        self._seen = _Seen(spent, session["ceiling"], belief)
+
+    def rest(self) -> None:
+        """Leave what answering takes until somebody asks."""
+        with self._lock:
+            if not self._is_stale:
+                own, belief = self._session.ledger, self.responder.log_belief
+                self._seen = _Seen(own.spent, own.ceiling, belief)
+                self._session.close()
+                del self._session, self.responder
+            self._is_stale = True
 
     def load(self) -> None:
         """Bring session and belief to what database and ledger say, and finish the rest.
@@ -90,14 +147,8 @@ class HostedModel:
         self._owner.check()
         # Whatever is written from here on is written under this token, and under no later one: in
         # between another process may lead the data set, of whose answers this one knows nothing.
-        led = self._database.led
-        with self._database.reading() as connection:
-            (row,) = connection.rows("service_models", name=self.name)
-        self.facts: dict[str, Any] = json.loads(row["facts"])
-        self.dataset, self.signature = row["dataset"], Signature.from_facts(self.facts["signature"])
-        self._token = led.get(self.dataset, 0)
-        # Sealed by this service: whoever has not its key cannot have put models there.
-        stored = read_document(io.BytesIO(self._vault.open(row["state"], f"model/{self.name}")))
+        self._token = self._database.led.get(self.dataset, 0)
+        stored = self._stored()
         state = document_state(stored["session"], models=True)
         self._session, self._charged, learned, pending, is_charged = resumed(
             self._database, self.records, self.dataset, self._token, state
@@ -115,15 +166,17 @@ class HostedModel:
         self._prior: NDArray[np.float64] = np.log(weights / weights.sum())
         if pending is not None:
             self._recover(pending, is_charged=is_charged)
-        self._is_stale = False
+        self._is_stale, self._seen = False, None
 
-    def rows_left(self) -> int:
-        """Return the contested rows that the session and the data set can still bear."""
+    def rows_left(self, remaining: float) -> int:
+        """Return the contested rows that the session, and what its data set has left, can bear."""
         with self.at_rest() as (spent, ceiling):
-            most = int((ceiling - spent) / self.step_budget)
-            return bisect_left(
-                range(1, most + 1), True, key=lambda n: not affords(self.responder, n)
-            )
+            belief = self._seen.log_belief if self._seen else self.responder.log_belief
+        left, step = min(largest_refund(ceiling, exact(spent)), remaining), self.step_budget
+        most = int((ceiling - spent) / step)
+        if AnswerLaw.of(most, step, belief).bound <= left:
+            return most
+        return bisect_right(range(1, most + 1), left, key=lambda n: n * step)
 
     def answer(self, asks: Sequence[Ask]) -> list[dict[str, Any] | Exception]:
         """Answer requests that arrived together; a refusal stands in the place of its answer."""
@@ -143,14 +196,13 @@ class HostedModel:
 
     def close(self) -> None:
         """Answer nothing more."""
-        with self._lock:
-            if not self._is_stale:
-                self._session.close()
-            self._is_stale = True
+        self.rest()
 
     def guarantee(self) -> Any:
         """Return what is promised about everything that was answered so far."""
-        with self.at_rest():
+        with self._lock:
+            if self._is_stale:
+                self.load()
             return self.responder.guarantee_
 
     @contextmanager
@@ -160,9 +212,17 @@ class HostedModel:
         What was charged to the session and its ceiling, while no request is answered.
         """
         with self._lock:
-            if self._is_stale:
+            if self._is_stale and self._seen is None:
                 self.load()
-            yield self._session.ledger.spent, self._session.ledger.ceiling
+            own = self._seen or self._session.ledger
+            yield own.spent, own.ceiling
+
+    def _stored(self) -> Any:
+        question = "SELECT state FROM service_models WHERE name = ?"
+        with self._database.reading() as connection:
+            (row,) = connection.ask(question, self.name)
+        # Sealed by this service: whoever has not its key cannot have put models there.
+        return read_document(io.BytesIO(self._vault.open(row["state"], f"model/{self.name}")))
 
     def _answer(self, asks: Sequence[Ask]) -> list[dict[str, Any] | Exception]:
         replies: dict[int, dict[str, Any] | Exception] = {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ import pandas as pd
 
 from pacsklearn.estimators.model_file import from_file
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
+from pacsklearn_service.server.answering.resumed_session import Charged
 from pacsklearn_service.server.caller import Ask
 from pacsklearn_service.server.log import LOG
 from pacsklearn_service.server.problem import NOT_READ, Problem
@@ -30,7 +30,8 @@ class ReleasedModel:
     ----------
     database : ServiceDatabase
     vault : Vault
-    name : str
+    facts : dict
+        Of the model, as the catalog has them.
 
     Notes
     -----
@@ -40,22 +41,42 @@ class ReleasedModel:
 
     step_budget = debited = 0.0
 
-    def __init__(self, database: ServiceDatabase, vault: Vault, name: str) -> None:
-        self._database, self._vault, self.name = database, vault, name
+    def __init__(self, database: ServiceDatabase, vault: Vault, facts: dict[str, Any]) -> None:
+        self._database, self._vault, self.facts = database, vault, facts
+        self.name, self.dataset = str(facts["name"]), str(facts["dataset"])
+        self.signature = Signature.from_facts(facts["signature"])
+        self._model: Any = None
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether it is loaded when somebody asks it."""
+        return self._model is None
+
+    def look(self, _: Charged) -> None:
+        """Read what is stored, which must be whole."""
+        self._stored()
+
+    def rest(self) -> None:
+        """Leave the model until somebody asks it."""
+        self._model = None
 
     def load(self) -> None:
         """Read the model, which was verified when it was added and sealed then."""
+        self._model = from_file(self._stored())
+
+    def _stored(self) -> bytes:
+        question = "SELECT state FROM service_models WHERE name = ?"
         with self._database.reading() as connection:
-            (row,) = connection.rows("service_models", name=self.name)
-        self.facts: dict[str, Any] = json.loads(row["facts"])
-        self.dataset, self.signature = row["dataset"], Signature.from_facts(self.facts["signature"])
-        self._model = from_file(self._vault.open(row["state"], f"model/{self.name}"))
+            (row,) = connection.ask(question, self.name)
+        return self._vault.open(row["state"], f"model/{self.name}")
 
     def answer(self, asks: Sequence[Ask]) -> list[dict[str, Any] | Exception]:
         """Answer requests; a refusal stands in the place of its answer."""
+        if self._model is None:
+            self.load()
         return [self._reply(ask) for ask in asks]
 
-    def rows_left(self) -> int:
+    def rows_left(self, _: float) -> int:
         """Return the contested rows that can still be answered: there are none."""
         return 0
 

@@ -2,16 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any, Final, TypeAlias
+
 import numpy as np
 
 from pacsklearn.estimators.privacy_session import PrivacySession
 from pacsklearn.estimators.session_state import SessionState
 from pacsklearn.estimators.stored_session import caught_up
 from pacsklearn.exceptions import LedgerCorruptedError, SessionRolledBackError
+from pacsklearn.kernel.ledger.exact_sum import exact, nearest
 from pacsklearn.universe.open_ledger import open_ledger
 from pacsklearn_service.server.answering.batch import Batch, Learned
 from pacsklearn_service.server.answering.records import Records
 from pacsklearn_service.server.store.database import ServiceDatabase
+
+Charged: TypeAlias = Mapping[str, tuple[int, float]]
+"""How many charges of each session a ledger holds, and their sum."""
+_AT_ONCE: Final = 10_000
+
+
+def charges_by_session(ledger: Any) -> Charged:
+    """Read what the ledger of a data set holds, once for all of its sessions."""
+    counts: dict[str, int] = {}
+    sums: dict[str, int] = {}
+    row = 0
+    while rows := ledger.charges(row, _AT_ONCE):
+        for row, event in rows:  # noqa: B007 - the last one is gone on from
+            if event.kind != "resumed":  # numbered like a charge, and none
+                session = event.key.rpartition("/")[0]
+                counts[session] = counts.get(session, 0) + 1
+                sums[session] = sums.get(session, 0) + exact(event.charge)
+    return {session: (count, nearest(sums[session])) for session, count in counts.items()}
 
 
 def resumed(

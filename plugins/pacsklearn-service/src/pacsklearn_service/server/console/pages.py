@@ -164,7 +164,7 @@ async def end(request: Request, caller: Curator) -> Response:
 async def home(request: Request, caller: Curator) -> Response:
     """Return the data sets, and what is left of each."""
     datasets = await ask(request, "datasets")
-    models = await ask(request, "all_models")
+    models = await ask(request, "listed_models")
     return _page("home", who=caller.user, datasets=datasets, models=models)
 
 
@@ -178,7 +178,7 @@ async def dataset_page(request: Request, caller: Curator, dataset: str) -> Respo
         who=caller.user,
         dataset=facts,
         quotas=await ask(request, "quotas", dataset=dataset),
-        models=await ask(request, "all_models", dataset=dataset),
+        models=await ask(request, "listed_models", dataset=dataset),
         burnt=burnt,
     )
 
