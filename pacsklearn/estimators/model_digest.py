@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import BaseEstimator
 
 from pacsklearn._public_path import public_path
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
@@ -22,6 +23,8 @@ DIGEST: Final = "pacsklearn_digest_"
 
 # What we add, and how outputs are shown (``set_output``), which is no part of the model.
 _ASIDE: Final = frozenset({GUARANTEE, DIGEST, "_sklearn_output_config"})
+# Of objects that are no more than their attributes.
+_PLAIN: Final = (object.__getstate__, BaseEstimator.__getstate__)
 
 
 def mark_released(model: Any, guarantee: Guarantee) -> Any:
@@ -73,9 +76,8 @@ def _parts(value: Any, inside: tuple[int, ...]) -> Iterator[bytes]:
     elif isinstance(value, (float, np.floating)):
         yield b"float" + struct.pack("<d", float(value))
     elif isinstance(value, (str, bytes)):
-        yield f"{type(value).__name__} ".encode() + (
-            value.encode("utf-8", "surrogatepass") if isinstance(value, str) else bytes(value)
-        )
+        text = value.encode("utf-8", "surrogatepass") if isinstance(value, str) else bytes(value)
+        yield f"{type(value).__name__} ".encode() + text
     elif isinstance(value, np.ufunc):  # has no state that says which it is
         yield f"ufunc {value.__name__}".encode()
     elif isinstance(value, (type, FunctionType, BuiltinFunctionType, ModuleType)):
@@ -130,7 +132,8 @@ def _array(value: Any, inside: tuple[int, ...]) -> Iterator[bytes]:
 def _object(value: Any, inside: tuple[int, ...]) -> Iterator[bytes]:
     yield f"object {_name(type(value))}".encode()
     state = getattr(value, "__dict__", None)
-    if state is None:  # compiled classes and slots say how they are made again
+    # Compiled classes and slots say how they are made again, as does what wraps a compiled one.
+    if state is None or type(value).__getstate__ not in _PLAIN:
         yield from _parts(value.__reduce_ex__(2)[1:3], inside)
         return
     for name in sorted(state.keys() - _ASIDE):

@@ -15,6 +15,7 @@ from scipy import sparse
 from sklearn.base import clone, is_regressor
 from sklearn.cluster import KMeans
 from sklearn.compose import TransformedTargetRegressor
+from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.multiclass import OneVsRestClassifier
@@ -23,7 +24,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 from sklearn.svm import LinearSVC
 
-from pacsklearn import Guarantee, PACPrivate, Parameters, Subsets
+from pacsklearn import Answers, Guarantee, PACPrivate, Parameters, Subsets
 from pacsklearn.estimators.model_digest import mark_released, model_digest
 
 DIGEST_OF_EVERY_KIND = "5bd648fd259d84797cb914d18c9450290ee7ded10889c29a826275ce8955fdae"
@@ -201,3 +202,35 @@ def test_elementwise_functions_are_told_apart():
     logs, roots = (FunctionTransformer(function) for function in (np.log1p, np.sqrt))
     assert model_digest(logs) == model_digest(FunctionTransformer(np.log1p))
     assert model_digest(logs) != model_digest(roots)
+
+
+class Compiled:
+    """What a library written in another language holds: it cannot be pickled."""
+
+    def __init__(self):
+        self._loaded = (number for number in ())
+
+    def __reduce_ex__(self, protocol):
+        raise TypeError("no default __reduce__")
+
+    def __deepcopy__(self, memo):
+        return Compiled()
+
+
+class Wrapping(LogisticRegression):
+    """As CatBoost's models: its state is what it pickles, and not what it holds."""
+
+    def __init__(self, C=1.0):
+        super().__init__(C=C)
+        self._object = Compiled()
+
+    def __getstate__(self):
+        return {name: value for name, value in vars(self).items() if name != "_object"}
+
+
+def test_what_wraps_a_compiled_object_answers_by_the_state_it_pickles():
+    X, y = load_iris(return_X_y=True)
+    private = PACPrivate(Wrapping(), release=Answers(20), secret=Subsets(16)).fit(X, y)
+    assert set(private.predict(X[:5])) <= set(y)
+    assert model_digest(Wrapping()) == model_digest(Wrapping())
+    assert model_digest(Wrapping()) != model_digest(Wrapping(C=2.0))
