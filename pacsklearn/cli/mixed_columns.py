@@ -13,6 +13,7 @@ from sklearn.utils import get_tags
 from pacsklearn.tabular.schema.column import Column
 from pacsklearn.tabular.schema.encoder import SchemaEncoder
 from pacsklearn.tabular.schema.schema import Schema
+from pacsklearn.universe.frame import not_numbers
 from pacsklearn.universe.row_rules import RowRules, steps_of
 
 _TEXT_FEATURES = 8
@@ -39,7 +40,7 @@ def mixed_columns(X: Any, estimator: Any) -> dict[str, Any] | None:
     reads = get_tags(first).input_tags
     if reads.string or reads.categorical:
         return None
-    hashed = [str(name) for name in X.columns if X[name].dtype.kind not in "biuf"]
+    hashed = [*map(str, not_numbers(X))]
     rest = X.drop(columns=hashed)
     imputed = bool(rest.isna().any(axis=None)) and not RowRules.of(estimator).accepts_nan
     return {"hashed": hashed, "imputed": imputed} if hashed or imputed else None

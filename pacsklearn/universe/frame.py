@@ -83,11 +83,15 @@ def as_pandas(X: Any) -> Any:
     return pd.DataFrame(columns)
 
 
+def not_numbers(X: Any) -> dict[Any, Any]:
+    """Return the columns of a frame that hold no numbers, with their types; none of an array."""
+    columns = X.dtypes.items() if hasattr(X, "iloc") else ()
+    return {name: dtype for name, dtype in columns if getattr(dtype, "kind", "O") not in "biufc"}
+
+
 def as_doubles(X: Any) -> Any:
     """Return a frame's columns of objects, categories and words as the numbers that they hold."""
-    others = [
-        name for name, dtype in X.dtypes.items() if getattr(dtype, "kind", "O") not in "biufc"
-    ]
+    others = not_numbers(X)
     return X.astype(dict.fromkeys(others, np.float64)) if others else X
 
 

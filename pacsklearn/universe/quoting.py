@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pacsklearn.kernel.outputs.run import ABOUT_GAPS
+from pacsklearn.universe.frame import not_numbers
 
 # How messages of scikit-learn and NumPy begin whose first line holds no value of X or y.
 _QUOTES_NOTHING = (
@@ -33,11 +34,7 @@ _QUOTES_NOTHING = (
 
 def about_columns(X: Any) -> str:
     """Return which columns are no numbers, and what to do about them."""
-    if not hasattr(X, "iloc"):
-        return ""
-    named = [
-        str(name) for name, dtype in X.dtypes.items() if getattr(dtype, "kind", "O") not in "biuf"
-    ]
+    named = [*map(str, not_numbers(X))]
     if not named:
         return ""
     others = f" and {len(named) - 10} more" if len(named) > 10 else ""

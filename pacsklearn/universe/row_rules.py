@@ -14,6 +14,7 @@ from scipy import sparse
 from sklearn.base import is_classifier, is_regressor
 from sklearn.utils import InputTags, Tags, assert_all_finite, check_array, column_or_1d, get_tags
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import has_fit_parameter
 
 from pacsklearn._sklearn_compat import features_of
 from pacsklearn.kernel.outputs.candidates import check_fit_params, check_wrapped
@@ -24,6 +25,7 @@ from pacsklearn.universe.frame import (
     column_names,
     half_as_double,
     is_missing,
+    not_numbers,
     with_gaps,
 )
 from pacsklearn.universe.quoting import about_columns, quoting_nothing
@@ -92,8 +94,7 @@ def check_universe(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
     tags = get_tags(estimator)
     name = type(estimator).__name__
     X = RowRules.of(estimator).check(X, at_least=2)
-    if hasattr(estimator, "get_params"):
-        _check_codebooks(estimator, X)
+    _check_codebooks(estimator, X)
     _check_ends(estimator, X)
     if y is None:
         # A pipeline's own tags do not say that its last step needs one.
@@ -114,9 +115,8 @@ def check_universe(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
         _check_classes(y, name, tags)
     elif is_regressor(estimator):
         rules = {"ensure_2d": False, "dtype": "numeric", "input_name": "y", "estimator": name}
-        target = y
         # Twice: of categories the first makes objects, which it takes as they are.
-        y = quoting_nothing("y", lambda: check_array(check_array(target, **rules), **rules))
+        y = quoting_nothing("y", lambda: check_array(check_array(y, **rules), **rules))
         check_no_dates(y)
         if y.ndim == 2 and y.shape[1] == 1 and tags.target_tags.single_output:
             y = column_or_1d(y, warn=True)
@@ -186,22 +186,28 @@ class RowRules:
     inputs : InputTags
     first : InputTags
         Of what sees the rows first inside it.
+    categories : object
+        Which columns it takes for categories: of categorical type where a text; None for none.
     accepts_nan, has_parts : bool
     """
 
     name: str
     inputs: InputTags
     first: InputTags
+    categories: Any
     accepts_nan: bool
     has_parts: bool
 
     @classmethod
     def of(cls, estimator: Any) -> RowRules:
         """Return the rules of an estimator as it is configured."""
+        by_fit = has_fit_parameter(estimator, "categorical_feature")
         return cls(
             type(estimator).__name__,
             get_tags(estimator).input_tags,
             get_tags(_first_reader(estimator)).input_tags,
+            # Tags say nothing of it: scikit-learn's boosting has a parameter, LightGBM's fit.
+            getattr(estimator, "categorical_features", "from_dtype" if by_fit else None),
             _accepts_nan(estimator),
             bool(_parts(estimator)),
         )
@@ -247,9 +253,9 @@ class RowRules:
         """
         if self.inputs.string or self.inputs.categorical:
             return False
-        mixed = hasattr(X, "iloc") and any(
-            getattr(dtype, "kind", "O") not in "biuf" for dtype in X.dtypes
-        )
+        mixed = not_numbers(X)
+        if mixed and self.categories is not None:
+            return isinstance(self.categories, str) and {*map(str, mixed.values())} != {"category"}
         reads_text = self.first.string or self.first.categorical
         if reads_text and (mixed or getattr(getattr(X, "dtype", None), "kind", "f") in "OSU"):
             return False
@@ -368,9 +374,8 @@ def _first_reader(estimator: Any) -> Any:
 
 def _accepts_nan(estimator: Any) -> bool:
     parts = _parts(estimator)
-    if any(type(part).__module__.startswith("sklearn.impute") for part in parts):
-        return True
-    if isinstance(_first_reader(estimator), CodebookReader):
+    imputes = any(type(part).__module__.startswith("sklearn.impute") for part in parts)
+    if imputes or isinstance(_first_reader(estimator), CodebookReader):
         return True
     return all(get_tags(part).input_tags.allow_nan for part in (estimator, *parts))
 
