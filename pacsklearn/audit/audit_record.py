@@ -187,17 +187,12 @@ class Audit:
             Naming the attacks.
         """
         if not self.passed:
+            points = [_point_cells(self, point) for point in self.violated_points]
+            refuted = [f"{result.attack} ({_words(self, result)})" for result in self.violations]
+            refuted += [f"{attack} ({', '.join(facts)})" for attack, *facts in points]
             raise AuditViolationError(
                 f"{self.subject}: the guarantee is refuted by "
-                + "; ".join(
-                    [f"{result.attack} ({_words(self, result)})" for result in self.violations]
-                    + [
-                        f"{point.attack} ({', '.join(_point_cells(self, point)[1:])})"
-                        for point in self.violated_points
-                    ]
-                    or [self._divergences]
-                )
-                + ". Do not release anything made by it."
+                f"{'; '.join(refuted or [self._divergences])}. Do not release anything made by it."
             )
 
     def __str__(self) -> str:

@@ -180,22 +180,15 @@ def operating_points(
     before = np.sort(scored[:first][~true[:first]])[::-1]
     if before.size == 0:
         return ()
-    points = []
-    for rate in RATES:
+    inside = true[first:]
+
+    def point(rate: float) -> OperatingPoint:
         # With k non-members above it a threshold is aimed at k of them; the largest at fewer.
         called = scored[first:] > before[int(rate * before.size)]
-        inside = true[first:]
-        points.append(
-            OperatingPoint(
-                attack,
-                float(rate),
-                int(inside.sum()),
-                int((called & inside).sum()),
-                int((~inside).sum()),
-                int((called & ~inside).sum()),
-                prior,
-                information,
-                sequential,
-            )
+        members, others = int(inside.sum()), int((~inside).sum())
+        hits, alarms = int((called & inside).sum()), int((called & ~inside).sum())
+        return OperatingPoint(
+            attack, rate, members, hits, others, alarms, prior, information, sequential
         )
-    return tuple(points)
+
+    return tuple(map(point, RATES))

@@ -130,58 +130,31 @@ def output_checklist(
         When the guarantee states nothing of what a limit bounds.
     """
     guarantee = guarantee_of(source)
-    return OutputChecklist(
-        title,
-        (
-            _line("projects", "Is the purpose stated?", True if purpose else None, purpose),
-            _line(
-                "people",
-                "Does the promise hold whoever reads it?",
-                True,
-                " ".join(guarantee.secret.threats),
-            ),
-            _protected(guarantee),
-            _line(
-                "data",
-                "Is what is published without noise public?",
-                None,
-                ", ".join(guarantee.public) or "nothing is",
-            ),
-            _line(
-                "settings",
-                "May it be given away?",
-                guarantee.status.kind is not Reliance.NOT_FOR_RELEASE,
-                str(guarantee.status),
-            ),
-            _line(
-                "settings",
-                "Does a shared ledger hold the charge?",
-                True if guarantee.ledger_head else None,
-                guarantee.ledger_head or "the charge is on no shared ledger",
-            ),
-            _line(
-                "outputs",
-                "Is the promise proved?",
-                guarantee.status.kind is not Reliance.ESTIMATED,
-                f"confidence {guarantee.confidence:.8g}: {guarantee.bound}",
-            ),
-            _line(
-                "outputs",
-                "Is anything hidden?",
-                guarantee.status.kind is not Reliance.HIDES_NOTHING,
-                f"noise: {guarantee.noise}",
-            ),
-            _line(
-                "outputs",
-                "Is the budget kept?",
-                guarantee.spent <= guarantee.budget * (1 + 1e-9),
-                f"{guarantee.spent:.6g} of {guarantee.budget:.6g} spent",
-            ),
-            *_success(guarantee, tuple(limits)),
-            _attacks(audit),
-            _line("outputs", "Is what is not covered acceptable?", None, _limits(guarantee)),
-        ),
+    kind, head = guarantee.status.kind, guarantee.ledger_head
+    threats = " ".join(guarantee.secret.threats)
+    public = ", ".join(guarantee.public) or "nothing is"
+    charge = head or "the charge is on no shared ledger"
+    proof = f"confidence {guarantee.confidence:.8g}: {guarantee.bound}"
+    noise = f"noise: {guarantee.noise}"
+    is_kept = guarantee.spent <= guarantee.budget * (1 + 1e-9)
+    spent = f"{guarantee.spent:.6g} of {guarantee.budget:.6g} spent"
+    left_out = " ".join(guarantee.not_covered) or "nothing is left out"
+    may_leave, status = kind is not Reliance.NOT_FOR_RELEASE, str(guarantee.status)
+    lines = (
+        _line("projects", "Is the purpose stated?", True if purpose else None, purpose),
+        _line("people", "Does the promise hold whoever reads it?", True, threats),
+        _protected(guarantee),
+        _line("data", "Is what is published without noise public?", None, public),
+        _line("settings", "May it be given away?", may_leave, status),
+        _line("settings", "Does a shared ledger hold the charge?", True if head else None, charge),
+        _line("outputs", "Is the promise proved?", kind is not Reliance.ESTIMATED, proof),
+        _line("outputs", "Is anything hidden?", kind is not Reliance.HIDES_NOTHING, noise),
+        _line("outputs", "Is the budget kept?", is_kept, spent),
+        *_success(guarantee, tuple(limits)),
+        _attacks(audit),
+        _line("outputs", "Is what is not covered acceptable?", None, left_out),
     )
+    return OutputChecklist(title, lines)
 
 
 def _line(safe: str, question: str, met: bool | None, finding: str) -> CheckLine:
@@ -225,7 +198,3 @@ def _attacks(audit: Audit | None) -> CheckLine:
         refuted |= {point.attack for point in audit.violated_points}
         finding += f"; refuted by {', '.join(sorted(refuted))}"
     return _line("outputs", question, audit.passed, finding)
-
-
-def _limits(guarantee: Guarantee) -> str:
-    return " ".join(guarantee.not_covered) or "nothing is left out"

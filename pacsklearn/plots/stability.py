@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pacsklearn._validation import check_integer
+from pacsklearn.kernel.noise.noise_backend import NoiseBackend
 from pacsklearn.kernel.noise.noise_law import Support, Target
 from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.plots.display import pyplot
@@ -101,24 +102,20 @@ class StabilityDisplay(OutputsDisplay):
         generator = np.random.default_rng(random_state)
         orders = [generator.permutation(m) for _ in range(n_orders)]
         target, powers = Target(budget), {}
+
+        def power(backend: NoiseBackend, rows: Any) -> float:
+            return float(backend.calibrate(Support(vectors[rows]), target, cost).noise_power)
+
         for name in [noise] if isinstance(noise, str) else list(noise):
             backend = registry().noise_backend(name)
-            whole = backend.calibrate(Support(vectors), target, cost).noise_power
+            whole = power(backend, slice(None))
             if not whole > 0:
                 raise ValueError(
                     f"The {name!r} backend needs no noise at budget={budget!r}; give a smaller "
                     "budget."
                 )
-            powers[str(name)] = np.array(
-                [
-                    [
-                        backend.calibrate(Support(vectors[order[:size]]), target, cost).noise_power
-                        / whole
-                        for size in counted
-                    ]
-                    for order in orders
-                ]
-            )
+            shares = [[power(backend, each[:size]) / whole for size in counted] for each in orders]
+            powers[str(name)] = np.array(shares)
         return cls(sizes=counted, powers=powers).plot(ax)
 
     def _draw(self, ax: Any) -> None:

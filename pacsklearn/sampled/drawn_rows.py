@@ -106,14 +106,12 @@ class DrawnRows(RowsSecret):
 
     def rows(self, bounds: Bounds) -> Rows:
         share = "half" if self.rate == 0.5 else f"{self.rate:.3g}"
+        dealt = f", {self.dealt}" if self.dealt else ""
+        secret = (
+            f"drawn afresh from all subsets that hold {share} of every class{dealt} "
+            f"({self.entropy:.4g} nats); there is no list of candidates"
+        )
         return [
-            (
-                "secret",
-                (
-                    f"drawn afresh from all subsets that hold {share} of every class"
-                    f"{f', {self.dealt}' if self.dealt else ''} ({self.entropy:.4g} nats); "
-                    "there is no list of candidates"
-                ),
-            ),
+            ("secret", secret),
             ("naming the subset", f"at most {percent_up(bounds.naming)} %"),
         ]

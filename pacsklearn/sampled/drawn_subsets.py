@@ -211,16 +211,9 @@ class DrawnSubsets(Space):
 
     def statement(self, laws: Sequence[Any], facts: dict[str, Any]) -> dict[str, Any]:
         sizes = self.sizes
-        guarded = [
-            (
-                "guard and certainty",
-                (
-                    f"models beyond {sizes.guard:g} times the farthest first trial are "
-                    f"pulled back; {law.enlargement:.4g} times the noise without a certificate"
-                ),
-            )
-            for law in laws
-        ]
+        beyond = f"models beyond {sizes.guard:g} times the farthest first trial are pulled back"
+        costs = [f"{law.enlargement:.4g} times the noise without a certificate" for law in laws]
+        guarded = [("guard and certainty", f"{beyond}; {cost}") for cost in costs]
         shown = f"{sizes.n_calibration:,} for the shape, {sizes.n_certificate:,} for the size"
         return {
             "bound": JointLaw(tuple(laws)).proof,

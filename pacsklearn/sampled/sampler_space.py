@@ -89,27 +89,14 @@ class SamplerSpace(Space):
         return SampledSecret()
 
     def statement(self, laws: Sequence[Any], facts: dict[str, Any]) -> dict[str, Any]:
-        details = [
-            fact
-            for law in laws
-            for fact in (
-                (
-                    "trials",
-                    f"{law.n_calibration:,} for the shape, {law.n_certificate:,} for the size",
-                ),
-                (
-                    "guard",
-                    (
-                        f"q_max = {law.span.q_max:.6g}, {self.sizes.guard:g} times the farthest "
-                        "first trial"
-                    ),
-                ),
-                (
-                    "cost of certainty",
-                    f"{law.enlargement:.4g} times the noise without a certificate",
-                ),
-            )
-        ]
+        details = []
+        farthest = f"{self.sizes.guard:g} times the farthest first trial"
+        for law in laws:
+            trials = f"{law.n_calibration:,} for the shape, {law.n_certificate:,} for the size"
+            cost = f"{law.enlargement:.4g} times the noise without a certificate"
+            details.append(("trials", trials))
+            details.append(("guard", f"q_max = {law.span.q_max:.6g}, {farthest}"))
+            details.append(("cost of certainty", cost))
         return {
             "definition": (
                 "mutual information between the secret and the release; the secret space has "

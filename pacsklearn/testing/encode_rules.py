@@ -122,19 +122,16 @@ def check_subset_only(
 ) -> None:
     """Check that what was encoded before, and how often, changes nothing."""
     first = encodings[0].vector
+    again = fresh_copy(canonicalizer).encode(candidates.estimators[0], candidates.subset(0))
     _DETERMINISM.require(
-        np.array_equal(
-            fresh_copy(canonicalizer).encode(candidates.estimators[0], candidates.subset(0)).vector,
-            first,
-        ),
+        np.array_equal(again.vector, first),
         "Encoding the same fitted estimator twice gives different vectors.",
         "use no randomness in encode, or a fixed public seed.",
     )
     refitted = candidates.refit(0)
+    again = fresh_copy(canonicalizer).encode(refitted, candidates.subset(0))
     _DETERMINISM.require(
-        np.array_equal(
-            fresh_copy(canonicalizer).encode(refitted, candidates.subset(0)).vector, first
-        ),
+        np.array_equal(again.vector, first),
         "Two fits of the estimator on the same rows give different vectors: "
         f"{', '.join(differing_attributes(refitted, candidates.estimators[0])) or 'none'} differ.",
         "fix every source of randomness of the estimator by public parameters.",

@@ -130,18 +130,10 @@ class LinearSGD(LinearParameters):
         first = "_descent" not in vars(self)
         given, names = y, column_names(X)
         X, y, sample_weight = as_pandas(X), _known(as_pandas(y)), as_pandas(sample_weight)
+        rules = {"reset": first, "dtype": np.float64, "order": "C", "accept_sparse": "csr"}
         X, y = quoting_nothing(
             "X" if is_classifier(self) else "X and y",
-            lambda: validate_data(
-                self,
-                X,
-                y,
-                reset=first,
-                dtype=np.float64,
-                order="C",
-                y_numeric=not is_classifier(self),
-                accept_sparse="csr",
-            ),
+            lambda: validate_data(self, X, y, y_numeric=not is_classifier(self), **rules),
             lambda: about_columns(X),
         )
         if sample_weight is not None:

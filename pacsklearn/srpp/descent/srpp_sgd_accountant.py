@@ -194,15 +194,12 @@ class SRPPSGDAccountant:
             high, low = low, max(low / 8, least)
         if self.cost(low) <= allowed:
             return low
-        multiplier = math.exp(
-            brentq(
-                lambda log: math.log(self.cost(math.exp(log)) / allowed),
-                math.log(low),
-                math.log(high),
-                xtol=1e-13,
-                rtol=1e-14,
-            )
-        )
+
+        def excess(log: float) -> float:
+            return math.log(self.cost(math.exp(log)) / allowed)
+
+        root = brentq(excess, math.log(low), math.log(high), xtol=1e-13, rtol=1e-14)
+        multiplier = math.exp(root)
         # The root is off to either side: up until the price itself fits.
         hair = 1e-13
         while self.cost(multiplier) > allowed:

@@ -147,28 +147,17 @@ class PufferfishGuarantee(Guarantee):
                 f"over the listed data sets, at confidence {success.confidence:.8g}."
             )
             named = "No adversary names the true secret more often."
+        divergence = (
+            f"Of order {costs.order:g}, {_VIEWS[self.aggregation]}, between what any two of "
+            "the secrets would release."
+        )
+        epsilon = f"At delta {costs.delta:g}, between the same secrets."
+        naming, blind = success and success.secret, success and success.secret_blind
         return (
-            Figure(
-                "Renyi divergence",
-                self.spent,
-                "nats",
-                f"Of order {costs.order:g}, {_VIEWS[self.aggregation]}, between what any two of "
-                "the secrets would release.",
-            ),
+            Figure("Renyi divergence", self.spent, "nats", divergence),
             Figure("success", success and success.pair, "share", pair, 0.5),
-            Figure(
-                "naming the secret",
-                success and success.secret,
-                "share",
-                named,
-                success and success.secret_blind,
-            ),
-            Figure(
-                "epsilon of the whole release",
-                costs.full_epsilon,
-                "epsilon",
-                f"At delta {costs.delta:g}, between the same secrets.",
-            ),
+            Figure("naming the secret", naming, "share", named, blind),
+            Figure("epsilon of the whole release", costs.full_epsilon, "epsilon", epsilon),
             *self.secret.figures,
             confidence_figure(self.confidence),
         )
@@ -269,12 +258,10 @@ def _attacks(guarantee: PufferfishGuarantee) -> Rows:
             f"listed worlds{limit}{sure}"
         )
 
+    naming = line(success.secret, success.secret_slice, success.secret_blind)
     return [
         ("telling a pair apart", line(success.pair, success.pair_slice, 0.5)),
-        (
-            "naming the secret",
-            line(success.secret, success.secret_slice, success.secret_blind),
-        ),
+        ("naming the secret", naming),
     ]
 
 

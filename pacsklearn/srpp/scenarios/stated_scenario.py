@@ -158,22 +158,18 @@ class SecretBatches(SecretWorlds):
 
     def rows(self) -> Rows:
         norms = ", ".join(f"{norm:.6g}" for norm in self.norms)
+        run = (
+            f"{self.n_steps:,} steps of {self.batch_size:,} of {self.n_rows:,} rows, "
+            f"{self.sampling}; each was charged before it was taken"
+        )
+        differing = (
+            f"at most {self.largest:,} in a batch, {self.second_moment:.6g} in mean square; "
+            f"{self.source}"
+        )
         lines = [
             *super().rows(),
-            (
-                "run",
-                (
-                    f"{self.n_steps:,} steps of {self.batch_size:,} of {self.n_rows:,} rows, "
-                    f"{self.sampling}; each was charged before it was taken"
-                ),
-            ),
-            (
-                "differing rows",
-                (
-                    f"at most {self.largest:,} in a batch, {self.second_moment:.6g} in mean "
-                    f"square; {self.source}"
-                ),
-            ),
+            ("run", run),
+            ("differing rows", differing),
             ("clipping", f"norm {norms} a row, {self.n_parameters:,} parameters"),
         ]
         if self.information is not None:
