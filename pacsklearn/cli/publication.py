@@ -50,11 +50,8 @@ def disk_room(file: IO[bytes], size: int, path: Path) -> Iterator[None]:
         except OSError as error:
             # Some file systems cannot set room aside.
             if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-                raise OSError(
-                    error.errno,
-                    f"No room of {size:,} bytes on the disk; nothing was done",
-                    str(path),
-                ) from None
+                full = f"No room of {size:,} bytes on the disk; nothing was done"
+                raise OSError(error.errno, full, str(path)) from None
     yield
     file.truncate()  # from where writing ended
 

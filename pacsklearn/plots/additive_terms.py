@@ -221,14 +221,8 @@ class AdditiveTermsDisplay(Display):
             if numeric:
                 ax.stairs(effect[:bins], edges, baseline=None, color=colour, label=name or None)
                 low, high = effect[:bins] - half[:bins], effect[:bins] + half[:bins]
-                ax.fill_between(
-                    edges,
-                    *(np.append(e, e[-1]) for e in (low, high)),
-                    step="post",
-                    alpha=0.22,
-                    color=colour,
-                    linewidth=0,
-                )
+                ends = np.append(low, low[-1]), np.append(high, high[-1])
+                ax.fill_between(edges, *ends, step="post", alpha=0.22, color=colour, linewidth=0)
                 ax.errorbar([aside + moved], effect[bins:], half[bins:], **points)
             else:
                 at = np.append(places, aside) + moved
@@ -241,12 +235,8 @@ class AdditiveTermsDisplay(Display):
             ax.set_xticks([*ticks, aside], [*labels, "missing"], fontsize="small")
         else:
             names = [*map(str, column.categories), "other or\nmissing"]
-            ax.set_xticks(
-                [*places, aside],
-                names,
-                fontsize="small",
-                rotation=45 if sum(map(len, names)) > 40 else 0,
-            )
+            turned = 45 if sum(map(len, names)) > 40 else 0
+            ax.set_xticks([*places, aside], names, fontsize="small", rotation=turned)
 
     def _draw_map(self, ax: Any, one: _TermEffect) -> None:
         """Draw a map of the pair's first score; cells whose band holds zero are crossed out."""

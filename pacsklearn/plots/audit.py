@@ -105,14 +105,11 @@ class AuditDisplay(Display):
                 [0, 100 - lift], [lift, 100], ":", color=NEUTRAL, label="limit of the guarantee"
             )
         for curve in self.audit.curves:
-            ax.step(
-                list(map(percent, curve.false_positive_rate)),
-                list(map(percent, curve.true_positive_rate)),
-                where="post",
-                color=series_style(places.get(curve.attack, 0))["color"],
-                label=curve.attack,
-            )
+            alarms = list(map(percent, curve.false_positive_rate))
+            hits = list(map(percent, curve.true_positive_rate))
+            colour = series_style(places.get(curve.attack, 0))["color"]
+            ax.step(alarms, hits, where="post", color=colour, label=curve.attack)
         ax.set(xlim=(-2, 102), ylim=(-2, 102), aspect="equal", title="Membership of one unit")
-        ax.set(xlabel="false alarms (%)", ylabel="members found (%)")
+        ax.set(xlabel="false alarms (%)", ylabel="members hits (%)")
         ax.grid(visible=True, alpha=0.25)
         legend_below(ax, fontsize="small")

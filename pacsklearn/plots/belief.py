@@ -119,13 +119,8 @@ class BeliefDisplay(Display):
         above.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
         entropy = entr(self.beliefs).sum(axis=1)
         below.plot(steps, entropy, color=COLOURS[0], label="remains unknown")
-        below.plot(
-            steps,
-            np.maximum(entropy[0] - self.step_budget * steps, 0),
-            "--",
-            color=NEUTRAL,
-            label="guaranteed on average",
-        )
+        guaranteed = np.maximum(entropy[0] - self.step_budget * steps, 0)
+        below.plot(steps, guaranteed, "--", color=NEUTRAL, label="guaranteed on average")
         below.set(ylim=(0, 1.08 * entropy[0]), ylabel="entropy (nats)")
         below.set_xlabel("answers or releases")
         below.xaxis.get_major_locator().set_params(integer=True)

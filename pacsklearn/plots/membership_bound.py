@@ -98,24 +98,15 @@ class MembershipBoundDisplay(Display):
         styles = ("-", "--", "-.", ":")
         for i, prior in enumerate(self.priors):
             bound = [percent(posterior_success(budget, prior)) for budget in self.budgets]
-            (line,) = ax.plot(
-                self.budgets,
-                bound,
-                styles[i % len(styles)],
-                color=COLOURS[i % len(COLOURS)],
-                label=f"blind success {percent(prior):.4g} %",
-            )
+            style, label = styles[i % len(styles)], f"blind success {percent(prior):.4g} %"
+            colour = COLOURS[i % len(COLOURS)]
+            (line,) = ax.plot(self.budgets, bound, style, color=colour, label=label)
             self.lines_.append(line)
         self.dp_ax_ = self._draw_epsilons() if 0.5 in self.priors else None
         if self.guarantee is not None and self.guarantee.information > 0:
             success = percent(self.guarantee.posterior_membership)
-            ax.plot(
-                self.guarantee.information,
-                success,
-                "D",
-                color=NEUTRAL,
-                label=f"this guarantee: at most {math.ceil(success * 100) / 100:.2f} %",
-            )
+            label = f"this guarantee: at most {math.ceil(success * 100) / 100:.2f} %"
+            ax.plot(self.guarantee.information, success, "D", color=NEUTRAL, label=label)
         self._label()
 
     def _draw_epsilons(self) -> Any:

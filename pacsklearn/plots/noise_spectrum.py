@@ -146,14 +146,9 @@ class NoiseSpectrumDisplay(OutputsDisplay):
             zip(spectrum.noises, spectrum.noise_variances, strict=True)
         ):
             values = np.array(variances[:shown])
-            ax.plot(
-                places,
-                np.where(values > 0, values, np.nan),
-                **series_style(i),
-                markersize=4.5,
-                markevery=(i % every, every),
-                label=f"noise, {name}",
-            )
+            positive = np.where(values > 0, values, np.nan)
+            style = {**series_style(i), "markersize": 4.5, "markevery": (i % every, every)}
+            ax.plot(places, positive, **style, label=f"noise, {name}")
         ax.set_title(f"Noise by direction, budget {spectrum.budget:.4g} nats")
         ax.set_xlabel(f"principal direction of the outputs ({shown} of {len(spectrum.variances)})")
         ax.set(yscale="log", ylabel="variance (units of the metric, squared)")

@@ -131,14 +131,7 @@ class PrivacyUtilityDisplay(Display):
             for budget in budgets
         ]
         right = self.ax_.twinx()
-        (line,) = right.plot(
-            budgets,
-            bounds,
-            linestyle=":",
-            marker=".",
-            color=NEUTRAL,
-            label="membership bound (right)",
-        )
+        (line,) = right.plot(budgets, bounds, ".:", color=NEUTRAL, label="membership bound (right)")
         low = 100 * self.curve.prior_membership
         right.set_ylim(low - 0.02 * (100 - low), 100 + 0.04 * (100 - low))
         right.set_ylabel("membership bound (%)")

@@ -121,13 +121,9 @@ class SliceProfileDisplay(Display):
         angles, values = self._around()
         closed = np.append(angles, angles[0] + 2 * np.pi), np.append(values, values[0])
         ax.fill(*closed, color=COLOURS[3], alpha=0.25)
-        ax.plot(
-            *closed,
-            color=COLOURS[3],
-            marker="o" if len(values) <= 64 else None,
-            markersize=3.5,
-            label=f"along each of {self.profile.n_slices} slices",
-        )
+        marker = "o" if len(values) <= 64 else None
+        label = f"along each of {self.profile.n_slices} slices"
+        ax.plot(*closed, color=COLOURS[3], marker=marker, markersize=3.5, label=label)
         circle = np.linspace(0, 2 * np.pi, 361)
         levels = [
             ("average over slices", self.average, "--", COLOURS[0]),
@@ -136,14 +132,8 @@ class SliceProfileDisplay(Display):
         if self.full is not None:
             levels.append(("full view", self.full, "-.", COLOURS[1]))
         for name, level, style, colour in levels:
-            ax.plot(
-                circle,
-                np.full(circle.size, level),
-                style,
-                color=colour,
-                linewidth=1.8,
-                label=f"{name}: {level:.3g} nats",
-            )
+            around, label = np.full(circle.size, level), f"{name}: {level:.3g} nats"
+            ax.plot(circle, around, style, color=colour, linewidth=1.8, label=label)
         ax.set_ylim(0, 1.05 * max([float(values.max()), *(level for _, level, _, _ in levels)]))
         ax.set_rlabel_position(_LABEL_ANGLE)
         ax.tick_params(axis="y", labelsize="small")

@@ -164,11 +164,8 @@ StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
         if not is_function(self.estimator):
             canonicalizer = self._canonicalizer()
             automatic = isinstance(self.canonicalizer, str) and self.canonicalizer == "auto"
-            provenance.append(
-                plugins.provenance(
-                    "canonicalizer", canonicalizer if automatic else self.canonicalizer
-                )
-            )
+            named = canonicalizer if automatic else self.canonicalizer
+            provenance.append(plugins.provenance("canonicalizer", named))
             check_names(X)
             learned = {**features_of(X), "released_methods_": canonicalizer.methods}
         query, rows = sliced_query(self, scenario, X, y, routed, secret=secret, realized=realized)

@@ -192,14 +192,9 @@ def load_bundle(path: str | os.PathLike[str], *, key: str | os.PathLike[str] | N
     # Whoever logs or uploads a bundle reads it here first: what must not leave goes nowhere.
     if not guarantee.status.for_release:
         raise BundleError(f"The bundle holds what must not be published. {guarantee.status}.")
-    return Bundle(
-        guarantee,
-        _document(members, Names.INPUTS),
-        members[Names.CARD].decode(errors="replace"),
-        manifest,
-        signed_by,
-        members,
-    )
+    inputs = _document(members, Names.INPUTS)
+    card = members[Names.CARD].decode(errors="replace")
+    return Bundle(guarantee, inputs, card, manifest, signed_by, members)
 
 
 def _signer(members: dict[str, bytes], key: str | os.PathLike[str] | None) -> str:

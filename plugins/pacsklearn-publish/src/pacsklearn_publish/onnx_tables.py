@@ -151,10 +151,5 @@ def _read_codes(graph: OnnxGraph, column: Column) -> str:
     """Return the position of each text among the categories, or the code of none of them."""
     keys = keys_of(column.categories, column.missing)
     texts = graph.input(column.name, "STRING", 1)
-    return graph.node(
-        "LabelEncoder",
-        texts,
-        keys_strings=list(keys),
-        values_int64s=list(keys.values()),
-        default_int64=OUTSIDE,
-    )
+    codes: dict[str, Any] = {"keys_strings": list(keys), "values_int64s": list(keys.values())}
+    return graph.node("LabelEncoder", texts, **codes, default_int64=OUTSIDE)
