@@ -129,9 +129,8 @@ class DescentGame(Game):
 
     def bound(self, blind: float) -> float:
         """Return success that is allowed at naming the table, by all figures of the guarantee."""
-        information = self._information
         # Half of it: two tables drawn from the prior differ with probability 1/2.
-        allowed = posterior_success(information / 2, blind)
+        allowed = posterior_success(self._information / 2, blind)
         return min(allowed, self._most) if blind <= 0.5 else allowed
 
     def play(self, generator: np.random.Generator) -> Round:

@@ -87,8 +87,7 @@ def replay_fit(
     if insert is not None:
         check_fit_params(fit_params, X.shape[0])
         X, y, groups, canaries = insert(estimator, X, y, groups)
-    jobs = model.n_jobs if n_jobs is None else n_jobs
-    options = FitOptions(fit_params or {}, jobs)
+    options = FitOptions(fit_params or {}, model.n_jobs if n_jobs is None else n_jobs)
     candidates = _design(model, groups).candidates(estimator, X, y, options)
     budget = as_budget(model.budget, warn=False).amount
     match model.release_:

@@ -74,13 +74,8 @@ class NoiseSpectrum:
             spectra.append(tuple((((law.step * law.scale) ** 2) @ along**2).tolist()))
             names.append(value if isinstance(value, str) else type(value).__name__)
             powers.append(float(law.noise_power))
-        return cls(
-            float(budget),
-            tuple(span.variances.tolist()),
-            tuple(names),
-            tuple(spectra),
-            tuple(powers),
-        )
+        spread = tuple(span.variances.tolist())
+        return cls(float(budget), spread, tuple(names), tuple(spectra), tuple(powers))
 
 
 @dataclass(eq=False, kw_only=True, repr=False)

@@ -103,8 +103,7 @@ def check_document(document: Any) -> None:
         "jsonschema", extra="validate", purpose="Checking a document against its schema"
     )
     name = document.get("schema") if isinstance(document, dict) else None
-    schema = published_schema(str(name))
-    validator = jsonschema.Draft202012Validator(schema)
+    validator = jsonschema.Draft202012Validator(published_schema(str(name)))
     # The branch that comes closest says what is wrong; "none of several" would not.
     violation = jsonschema.exceptions.best_match(validator.iter_errors(document))
     if violation is not None:

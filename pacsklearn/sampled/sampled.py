@@ -109,8 +109,7 @@ def release_sampled(
             )
     stated = as_budget(budget)
     check_nats(stated)
-    own = MemoryLedger(stated.amount)
-    account = Account(own, open_shared(ledger))
+    account = Account(MemoryLedger(stated.amount), open_shared(ledger))
     sizes = SampledSubsets(n_calibration, n_certificate, gamma, guard).sizes
     seed = check_integer(name="seed", value=seed, minimum=0)
     space = SamplerSpace(sample_secret, sizes, seed)

@@ -48,9 +48,7 @@ def sliced_options(model: Any) -> SlicedOptions:
             "noise='anisotropic' is calibrated along slices; give Slices(aggregation='average') or "
             "'joint', or noise='isotropic'."
         )
-    if is_function(model.estimator) and not (
-        isinstance(model.canonicalizer, str) and model.canonicalizer == "auto"
-    ):
+    if is_function(model.estimator) and model.canonicalizer != "auto":
         raise ValueError(
             "canonicalizer is for models, and a function's numbers are released as they are: it "
             "would be ignored. Leave it out."

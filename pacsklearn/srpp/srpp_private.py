@@ -163,8 +163,7 @@ StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
         learned: dict[str, Any] = {"released_methods_": ()}
         if not is_function(self.estimator):
             canonicalizer = self._canonicalizer()
-            automatic = isinstance(self.canonicalizer, str) and self.canonicalizer == "auto"
-            named = canonicalizer if automatic else self.canonicalizer
+            named = canonicalizer if self.canonicalizer == "auto" else self.canonicalizer
             provenance.append(plugins.provenance("canonicalizer", named))
             check_names(X)
             learned = {**features_of(X), "released_methods_": canonicalizer.methods}

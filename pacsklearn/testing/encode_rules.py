@@ -153,8 +153,7 @@ def check_joint_encoding(
     canonicalizer: Canonicalizer, candidates: FittedCandidates, encodings: Sequence[Encoding]
 ) -> None:
     """Check that encoding all candidates together, where it is offered, gives the same."""
-    n_rows = np.shape(candidates.X)[0]
-    space = listed_space(candidates.rows, n_rows)
+    space = listed_space(candidates.rows, np.shape(candidates.X)[0])
     together = fresh_copy(canonicalizer).encode_jointly(candidates.estimators, candidates.X, space)
     if together is None:
         return

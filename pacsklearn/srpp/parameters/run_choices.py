@@ -97,11 +97,7 @@ class RunChoices:
                 "NoiseMultiplier(0) gives no guarantee, so there is nothing a ledger could count; "
                 "leave the ledger out, or give a positive noise multiplier."
             )
+        batches = stated(Batches, model.batches, "batches")
         return cls(
-            budget,
-            model.scenario,
-            stated(Batches, model.batches, "batches"),
-            model.secret_name,
-            model.ledger,
-            model.random_state,
+            budget, model.scenario, batches, model.secret_name, model.ledger, model.random_state
         )

@@ -268,8 +268,7 @@ def _attacks(guarantee: PufferfishGuarantee) -> Rows:
 @rows_of_kind.register
 def _pufferfish_rows(guarantee: PufferfishGuarantee) -> tuple[Rows, Rows]:
     costs, drawn = guarantee.costs, guarantee.secret.holds_for
-    exact = costs.full_is_exact or drawn
-    upper = "" if exact else " (distance bounded from above)"
+    upper = "" if costs.full_is_exact or drawn else " (distance bounded from above)"
 
     def both(view: str) -> str:
         cost, epsilon = costs.of(view), float(getattr(costs, f"{view}_epsilon"))

@@ -27,7 +27,7 @@ from pacsklearn.kernel.outputs.subset_fitting import cut_params, seeded_clone
 from pacsklearn.kernel.outputs.withheld import silence
 from pacsklearn.kernel.release.terms import public_facts
 from pacsklearn.srpp.scenarios.scenario import DataWorld, World, Worlds
-from pacsklearn.universe.metrics import as_metric
+from pacsklearn.universe.metrics import metric_or_auto
 
 _ANCHORS = 8
 
@@ -219,12 +219,11 @@ def world_outputs(
         raw = np.stack([each.vector for each in encodings])
         vectors = run.value(attempt(partial(query.form.align, raw, first.layout, rows), "align"))
         failed = np.zeros(len(vectors), dtype=bool)
-    if isinstance(metric, str) and metric == "auto":
+    cost = metric_or_auto(metric)
+    if cost is None:
         rows_of_all = deepcopy(own if X is None else X)
         canonicalizer = query.form.canonicalizer
         cost = canonicalizer.metric(first.layout, fitted, rows_of_all, vectors[~failed])
-    else:
-        cost = as_metric(metric)
     sizes = [each.value.n_rows for each in outcomes if each.value is not None]
     return WorldOutputs(vectors, first, cost, rows, failed, (min(sizes), max(sizes)))
 

@@ -84,8 +84,7 @@ class GroupScenario(Scenario):
                 f"{brief(self.sizes)}."
             )
         groups, codes = secret_codes(secret, X.shape[0], "GroupScenario")
-        counts = np.bincount(codes, minlength=len(groups))
-        lonely = int(np.sum(counts < 2))
+        lonely = int(np.sum(np.bincount(codes, minlength=len(groups)) < 2))
         if lonely:
             raise ScenarioError(
                 f"{lonely} of the {len(groups)} groups have a single record: a model of one would "

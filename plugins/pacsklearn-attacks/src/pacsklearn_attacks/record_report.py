@@ -200,18 +200,9 @@ def record_report(
         if unit in dearest and law.noise_power > 0:
             without = _power_without(model, estimator, game, unit, fit_params)
             without /= law.noise_power
-        reported.append(
-            RecordLine(
-                unit,
-                float(game.bound(float(leakage.priors[unit]))),
-                figures[unit],
-                float(right[unit] / count),
-                low,
-                high,
-                float(influence[unit]),
-                without,
-            )
-        )
+        bound, success = game.bound(float(leakage.priors[unit])), float(right[unit] / count)
+        own = float(influence[unit])
+        reported.append(RecordLine(unit, bound, figures[unit], success, low, high, own, without))
     return RecordReport(tuple(reported), hidden.size, count, level, leakage.confidence)
 
 
@@ -263,5 +254,4 @@ def _power_without(
     targets = None if y is None else safe_indexing(y, rows)
     options = FitOptions(fit_params or {}, model.n_jobs)
     candidates = candidates_over(estimator, table, targets, smaller, options)
-    plan = released_plan(model, candidates)
-    return float(plan.calibrate(game.prior).noise_power)
+    return float(released_plan(model, candidates).calibrate(game.prior).noise_power)

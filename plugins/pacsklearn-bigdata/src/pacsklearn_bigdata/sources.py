@@ -300,8 +300,7 @@ def dask_client() -> Any:
         raise TableError(
             "engine='dask' needs an active client: client = dask.distributed.Client(...)."
         ) from None
-    address = str(client.scheduler_info(n_workers=0)["address"])
-    parts = urlsplit(address)
+    parts = urlsplit(str(client.scheduler_info(n_workers=0)["address"]))
     if parts.scheme not in ("tls", "inproc") and parts.hostname not in _HERE:
         raise TableError(
             f"The scheduler at {parts.scheme}://{parts.hostname} is not on this machine and not "

@@ -193,22 +193,15 @@ class ResidualBackend(CertifiedBackend):
         chosen = self._with_room(chosen, coordinates, support, target, gaussian.noise_power)
         if chosen.power >= gaussian.noise_power:
             return gaussian
-        law = certified_law(
-            support,
-            span.coordinates,
-            axes,
-            chosen,
-            Certificate(
-                figure=self._certificate,
-                cap=target.budget,
-                gamma=self.gamma,
-                proof=(
-                    "mutual information of the Gaussian mixture over all candidates, bounded from "
-                    f"{self.n_certificate:,} draws at confidence 1 - {self.gamma:g}"
-                ),
-                backend="residual",
-            ),
+        certificate = Certificate(
+            figure=self._certificate,
+            cap=target.budget,
+            gamma=self.gamma,
+            proof="mutual information of the Gaussian mixture over all candidates, bounded from "
+            f"{self.n_certificate:,} draws at confidence 1 - {self.gamma:g}",
+            backend="residual",
         )
+        law = certified_law(support, span.coordinates, axes, chosen, certificate)
         if law is None or law.noise_power >= gaussian.noise_power:
             return gaussian
         return law

@@ -44,11 +44,10 @@ def decision(graph: OnnxGraph, model: Any, weights: Floats, shift: Floats) -> No
 
 def discriminant(graph: OnnxGraph, model: Any) -> None:
     """Add a linear model of log-odds; skl2onnx doubles a discriminant's score of two classes."""
-    weights, count = np.asarray(model.coef_, dtype=np.float64), len(model.classes_)
+    weights = np.asarray(model.coef_, dtype=np.float64)
     scores = graph.node("Add", graph.matrix(graph.rows, weights.T), model.intercept_[None])
-    scores = scores if count > 2 else graph.after_zero(scores)
-    graph.labels(scores, model.classes_)
-    graph.probabilities(graph.node("Softmax", scores, axis=1), count)
+    scores = scores if len(model.classes_) > 2 else graph.after_zero(scores)
+    _likeliest(graph, scores, model)
 
 
 def _one_against_rest(graph: OnnxGraph, scores: str, n_classes: int, blank: float) -> str:
