@@ -110,6 +110,6 @@ class AuditDisplay(Display):
             colour = series_style(places.get(curve.attack, 0))["color"]
             ax.step(alarms, hits, where="post", color=colour, label=curve.attack)
         ax.set(xlim=(-2, 102), ylim=(-2, 102), aspect="equal", title="Membership of one unit")
-        ax.set(xlabel="false alarms (%)", ylabel="members hits (%)")
+        ax.set(xlabel="false alarms (%)", ylabel="members found (%)")
         ax.grid(visible=True, alpha=0.25)
         legend_below(ax, fontsize="small")

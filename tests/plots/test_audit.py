@@ -44,7 +44,11 @@ def test_success_stands_beside_the_bound(audit):
     (bar,) = success.containers[0].lines[2]
     segment = bar.get_segments()[0]
     assert segment[:, 0] == pytest.approx([low, high])
-    assert "%" in success.get_xlabel() + characteristics.get_xlabel()
+    assert success.get_xlabel() == "success (% of rounds)"
+    axes = characteristics.get_xlabel(), characteristics.get_ylabel()
+    assert axes == ("false alarms (%)", "members found (%)")
+    titles = success.get_title(), characteristics.get_title()
+    assert titles == ("Success of each attack", "Membership of one unit")
 
 
 def test_the_limit_line_is_the_bounds_advantage(audit):
