@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
+from sklearn.base import is_classifier, is_regressor
 
 from pacsklearn.exceptions import ScenarioError
 from pacsklearn.kernel.plugins.registry import registry
@@ -81,10 +81,7 @@ def sliced_query(
         query = Query.of_model(model.estimator, chosen)
     column = _secret_column(model, scenario, (X, y, given, names), secret)
     check_unused(scenario, column, realized)
-    public = (scenario.reference or (None, None))[1]
-    if scenario.reference is None and not scenario.redrawn:
-        public = scenario.worlds(None, None, None).worlds[0].data(None, None)[1]
-    if y is not None and public is not None and _is_unlike(model.estimator, y, public):
+    if y is not None and not scenario.redrawn and _is_unlike(model.estimator, y, scenario):
         raise ScenarioError(
             "The tables that the scenario draws lack labels of y, or have texts where y has "
             "numbers: the model would answer with theirs, whatever your table holds. Give the "
@@ -93,9 +90,17 @@ def sliced_query(
     return query, StatedRows(X, y, column, realized, model.secret_name)
 
 
-def _is_unlike(estimator: Any, y: Any, public: Any) -> bool:
+def _is_unlike(estimator: Any, y: Any, scenario: Scenario) -> bool:
+    """Return whether the tables that a scenario draws lack what the estimator learns from y."""
+    if scenario.reference is None:
+        public = scenario.worlds(None, None, None).worlds[0].data(None, None)[1]
+    else:
+        public = scenario.reference[1]
+    labels = not is_function(estimator) and is_classifier(estimator)
+    if public is None:
+        return labels or (not is_function(estimator) and is_regressor(estimator))
     ours, theirs = np.ravel(y).tolist(), np.ravel(public).tolist()
-    if is_function(estimator) or not is_classifier(estimator):
+    if not labels:
         return isinstance(ours[0], str) != isinstance(theirs[0], str)
     return not set(ours) <= set(theirs)
 

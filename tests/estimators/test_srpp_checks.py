@@ -82,12 +82,12 @@ def test_secure_noise_passes_every_check(estimator: SRPPPrivate, check: Any) -> 
     check(estimator)
 
 
-@pytest.mark.parametrize("labels", [["no", "yes"], [0, 2], [1, 1]])
+@pytest.mark.parametrize("labels", [["no", "yes"], [0, 2], [1, 1], None])
 def test_what_is_drawn_has_the_labels_of_the_table(labels: Any) -> None:
     """The reference's were answered, whatever the table held, and nothing was said."""
     X = np.random.default_rng(0).normal(size=(60, 2))
     y = (X[:, 0] > 0).astype(int)
-    theirs = np.array(labels)[y]
+    theirs = None if labels is None else np.array(labels)[y]
     simulated = SimulatorScenario(lambda *_: (X, theirs), secrets=(0, 1), n_draws=50)
     for scenario in (PrevalenceScenario(reference=(X, theirs, y), n_draws=50), simulated):
         with pytest.raises(ScenarioError, match="lack labels of y"):

@@ -311,7 +311,8 @@ class LinearSGD(LinearParameters):
 
     def _decisions(self, X: Any) -> Floats:
         check_is_fitted(self, "coef_")
-        X = validate_data(self, as_pandas(X), reset=False, dtype=np.float64, accept_sparse="csr")
+        rules = {"reset": False, "dtype": np.float64, "accept_sparse": "csr"}
+        X = quoting_nothing("X", lambda: validate_data(self, as_pandas(X), **rules))
         return np.asarray(X @ np.atleast_2d(self.coef_).T + self.intercept_)
 
     def _public(self) -> tuple[str, ...]:

@@ -242,6 +242,7 @@ def checked_class_weight(class_weight: Any, classes: Any) -> dict[Any, float] | 
     for label, weight in class_weight.items():
         if isinstance(weight, bool) or not _WEIGHT.is_satisfied_by(weight):
             raise ValueError(f"class_weight must hold numbers in [0, inf), got {weight!r}.")
-        if label in weights:
-            weights[label] = float(weight)
+        if label not in weights:
+            raise ValueError(f"class_weight names {label!r}, which is none of the classes.")
+        weights[label] = float(weight)
     return weights

@@ -63,9 +63,9 @@ def secret_codes(
         values = np.array(texts)
     names, codes = np.unique(values, return_inverse=True)
     if not 2 <= names.size <= _MOST_SECRETS:
+        way = "; put it into bins first" if names.size > 1 else ", which every row has"
         raise ScenarioError(
-            f"secret must take between 2 and {_MOST_SECRETS} values, got {names.size}; put it "
-            "into bins first."
+            f"secret must take between 2 and {_MOST_SECRETS} values, got {names.size}{way}."
         )
     return names.tolist(), codes.ravel().astype(np.int64)
 

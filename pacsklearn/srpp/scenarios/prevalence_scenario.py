@@ -368,7 +368,8 @@ def _checked_shares(shares: Any) -> list[float]:
     checked = sorted(set(numbers(shares)))
     if len(checked) < 2 or not all(0 < share < 1 for share in checked):
         raise ScenarioError(
-            f"shares must be two numbers or more between 0 and 1, got {brief(shares)}."
+            "shares must be two different numbers or more, above 0 and below 1 (30 % is 0.3), got "
+            f"{brief(shares)}."
         )
     return checked
 

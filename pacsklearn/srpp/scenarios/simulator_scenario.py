@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any, final
 
 import numpy as np
@@ -118,7 +119,7 @@ class SimulatorScenario(Scenario):
     def worlds(self, X: Any, y: Any, secret: SecretColumn | None) -> Worlds:
         n = check_integer(name="n_draws", value=self.n_draws, minimum=1)
         seed = check_integer(name="seed", value=self.seed, minimum=0)
-        if not callable(self.sample):
+        if not _takes_three(self.sample):
             raise ScenarioError("sample must be callable: sample(secret, prior, rng) -> (X, y).")
         secrets, priors = list(self.secrets), list(self.priors)
         if len(secrets) < 2 or not priors:
@@ -140,6 +141,16 @@ class SimulatorScenario(Scenario):
             pairs=pair_indices(self.pairs, secrets),
             values=tuple(secrets),
         )
+
+
+def _takes_three(sample: Any) -> bool:
+    """Return whether something can be called as a simulator is; some built-ins do not say."""
+    try:
+        return bool(signature(sample).bind(None, None, None))
+    except TypeError:
+        return False
+    except ValueError:
+        return True
 
 
 def _check_form(drawn: Iterable[SimulatedWorld]) -> None:

@@ -723,6 +723,7 @@ def peak_of_a_step(n):
     [
         ({"class_weight": "balanced"}, ValueError, "counts"),
         ({"class_weight": [1, 2]}, TypeError, "dictionary"),
+        ({"class_weight": {"yes": 2}}, ValueError, "'yes', which is none of the classes"),
         ({"loss": "perceptron"}, ValueError, "loss"),
         ({"penalty": []}, ValueError, "penalty"),
         ({"budget": 0}, ValueError, "epsilon"),
@@ -747,6 +748,14 @@ def test_bad_parameters(cancer, options, error, words):
     X, y = cancer
     with pytest.raises(error, match=words):
         private(**options).fit(X, y)
+
+
+def test_questions_are_not_quoted(cancer):
+    X, y = cancer
+    model = private().fit(X, y)
+    with pytest.raises(ValueError, match="X must hold numbers") as refused:
+        model.predict(np.full(X.shape, "Ada", dtype=object))
+    assert "Ada" not in str(refused.value)
 
 
 def test_no_ledger_without_a_guarantee(cancer):
