@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any, final
 
-from pacsklearn_service.server.answering.coordinator import Coordinator, Hosted
+from pacsklearn_service.server.answering.coordinator import Coordinator
+from pacsklearn_service.server.answering.shelf import Hosted
 from pacsklearn_service.server.caller import Caller
 from pacsklearn_service.server.model_card import model_card
 from pacsklearn_service.server.problem import Problem

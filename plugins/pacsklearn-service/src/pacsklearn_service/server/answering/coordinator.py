@@ -7,8 +7,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
-from typing import Any, Final, TypeAlias, final
+from typing import Any, Final, final
 
 from pacsklearn.exceptions import LedgerError
 from pacsklearn.kernel.secret.owner_process import OwnerProcess
@@ -22,6 +21,7 @@ from pacsklearn_service.server.answering.metrics import Metrics
 from pacsklearn_service.server.answering.records import Records, forget_replies
 from pacsklearn_service.server.answering.released_model import ReleasedModel
 from pacsklearn_service.server.answering.resumed_session import Charged, charges_by_session
+from pacsklearn_service.server.answering.shelf import Hosted, Published, Shelf
 from pacsklearn_service.server.answering.warm_up import warm_up
 from pacsklearn_service.server.caller import Ask, Caller
 from pacsklearn_service.server.log import LOG
@@ -31,7 +31,6 @@ from pacsklearn_service.server.settings import Settings
 from pacsklearn_service.server.store.database import FencedError, ServiceDatabase
 from pacsklearn_service.server.vault import Vault
 
-Hosted: TypeAlias = HostedModel | ReleasedModel
 _BROKEN_OFF: Final = (
     "An older version was asked with this Idempotency-Key, and may have charged it; try again "
     "later. Another key asks the newest version, and pays for it."
@@ -39,22 +38,6 @@ _BROKEN_OFF: Final = (
 _FORGET_SECONDS: Final = 3600.0
 _FIRST_WAIT: Final = 0.5
 _LONGEST_WAIT: Final = 60.0
-
-
-@final
-@dataclass(eq=False)
-class _Published:
-    """A published version of a model that is led here; without a desk where it could not be read.
-
-    Parameters
-    ----------
-    name, dataset : str
-    desk : Desk or None
-    """
-
-    name: str
-    dataset: str
-    desk: Desk | None = None
 
 
 @final
@@ -79,9 +62,8 @@ class Coordinator:
         self.database = ServiceDatabase(settings.database)
         self.catalog = Catalog(self.database, vault, settings.ledger_ends)
         self.callers = Callers(self.database, vault, settings)
-        self.metrics = Metrics(lambda: len(self._missing()), lambda: len(self.database.led))
-        # By name and version, as their addresses have them.
-        self._models: dict[str, dict[str, _Published]] = {}
+        self.metrics = Metrics(lambda: len(self._shelf.missing()), lambda: len(self.database.led))
+        self._shelf = Shelf()
         self.jobs = Jobs(self)
         self._lock, self._loading = threading.Lock(), threading.RLock()
         self._ended, self._ready = threading.Event(), threading.Event()
@@ -160,9 +142,7 @@ class Coordinator:
         if ask.key is None:
             return None
         newest, own = self.hosted(name).name, (ask.caller.user, ask.key)
-        with self._lock:
-            versions = list(self._models[name].values()) if name in self._models else []
-        for each in versions:
+        for each in self._shelf.versions(name):
             if each.desk is not None and each.name != newest:
                 each.desk.check_free(ask)
         question = (
@@ -191,7 +171,7 @@ class Coordinator:
     def answering(self) -> list[Hosted]:
         """Return the models that can be asked now."""
         self._check_ready()
-        return [each.desk.model for each in self._published() if each.desk is not None]
+        return [each.desk.model for each in self._shelf.all() if each.desk is not None]
 
     @contextmanager
     def at_rest(self, dataset: str) -> Iterator[dict[str, tuple[float, float]]]:
@@ -199,13 +179,11 @@ class Coordinator:
         self.token(dataset)
         with ExitStack() as stack:
             # Of its models together: a debit on its way to the ledger would be in neither sum.
-            budgets = {
-                f"the model {model.name!r}": stack.enter_context(model.at_rest())
-                for model in self.answering()
-                if model.dataset == dataset
-            }
+            own = [each for each in self.answering() if each.dataset == dataset]
+            held = [(each.name, stack.enter_context(each.at_rest())) for each in own]
+            budgets = {f"the model {n!r}": (each.spent, each.ceiling) for n, each in held}
             # Of what could not be read yet nobody knows what is left.
-            away = [each.name for each in self._missing() if each.dataset == dataset]
+            away = [each.name for each in self._shelf.missing() if each.dataset == dataset]
             budgets |= {f"the model {each!r}, not loaded yet,": (0.0, 0.0) for each in away}
             ledger = self.catalog.ledger(dataset)
             yield {"the data set": (ledger.spent, ledger.ceiling)} | budgets
@@ -213,12 +191,8 @@ class Coordinator:
     def load(self, name: str, charged: Charged | None = None) -> bool:
         """Begin to answer for a model; whether it did not before.
 
-        Parameters
-        ----------
-        name : str
-        charged : mapping, optional
-            What the data set's ledger holds, by session. With it the model is looked at only, and
-            loaded when somebody asks it.
+        With what the data set's ledger holds of each session the model is looked at only, and
+        loaded when somebody asks it.
 
         Raises
         ------
@@ -227,7 +201,7 @@ class Coordinator:
         """
         # One after the other, and beside the other models, which answer meanwhile.
         with self._loading:
-            known = self._found(name)
+            known = self._shelf.found(name)
             if known is not None and known.desk is not None:
                 return False
             # Whoever marked it as published: nobody can ask what does not pass the check.
@@ -245,15 +219,13 @@ class Coordinator:
                 if self._ended.is_set() or self.database.led.get(dataset) != token:
                     model.close()
                     raise FencedError("The lease was lost while a model was loaded.")
-                self._add(_Published(name, dataset, Desk(model)))
+                self._shelf.add(Published(name, dataset, Desk(model)))
             return True
 
     def unload(self, name: str) -> None:
         """Answer for a model no more."""
-        with self._loading, self._lock:
-            gone = self._drop(name)
-        if gone is not None and gone.desk is not None:
-            gone.desk.close()
+        with self._loading:
+            self._shelf.close(name)
 
     def token(self, dataset: str) -> int:
         """Return the fencing token of a data set that this process leads.
@@ -301,7 +273,7 @@ class Coordinator:
     def _desk(self, name: str) -> Desk:
         self._check_ready()
         own, _, version = name.partition("@")
-        found = self._found(own, version)
+        found = self._shelf.found(own, version)
         if found is not None and found.desk is not None:
             return found.desk
         for each, dataset in self.catalog.published().items():
@@ -311,36 +283,6 @@ class Coordinator:
         else:
             raise Problem("not-found", "There is no published model of this name and version.")
         raise Problem("unavailable", "The model could not be loaded yet; try again.")
-
-    def _found(self, key: str, version: str | None = None) -> _Published | None:
-        """Return the version of a key, or of a name: the newest one where it is empty."""
-        own, number = versioned(key)
-        with self._lock:
-            versions = self._models.get(own, {})
-            which = str(number) if version is None else version
-            return versions.get(which or max(versions, key=int, default=""))
-
-    def _published(self) -> list[_Published]:
-        """Return every version that is led here, by name."""
-        with self._lock:
-            found = [each for versions in self._models.values() for each in versions.values()]
-        return sorted(found, key=lambda each: each.name)
-
-    def _missing(self) -> list[_Published]:
-        """Return those that could not be read; they are tried again."""
-        return [each for each in self._published() if each.desk is None]
-
-    def _add(self, published: _Published) -> None:
-        own, version = versioned(published.name)
-        self._models.setdefault(own, {})[str(version)] = published
-
-    def _drop(self, name: str) -> _Published | None:
-        own, version = versioned(name)
-        versions = self._models.get(own, {})
-        gone = versions.pop(str(version), None)
-        if not versions:
-            self._models.pop(own, None)
-        return gone
 
     def _check_ready(self) -> None:
         self._owner.check()
@@ -394,11 +336,10 @@ class Coordinator:
         """Load a model that could not be loaded when it was first asked, as soon as it can be."""
         name, dataset = desk.model.name, desk.model.dataset
         with self._loading:
-            found = self._found(name)
+            found = self._shelf.found(name)
             if found is None or found.desk is not desk:
                 return
-            with self._lock:
-                self._add(_Published(name, dataset))
+            self._shelf.add(Published(name, dataset))
         desk.close()
         token = self.database.led.get(dataset)
         if token is not None:
@@ -430,11 +371,9 @@ class Coordinator:
             still = {} if self._ended.is_set() else new
             led = {name for name, token in still.items() if self.database.led.get(name) == token}
         published = {n: d for n, d in self.catalog.published().items() if d in led}
-        with self._lock:
-            for name, dataset in published.items():
-                own, version = versioned(name)
-                self._models.setdefault(own, {}).setdefault(str(version), _Published(name, dataset))
-        missing = [each for each in self._missing() if each.dataset in led]
+        for name, dataset in published.items():
+            self._shelf.add(Published(name, dataset), anew=False)
+        missing = [each for each in self._shelf.missing() if each.dataset in led]
         charged = {
             dataset: charges_by_session(self.catalog.ledger(dataset))
             for dataset in {each.dataset for each in missing}
@@ -443,25 +382,17 @@ class Coordinator:
         for each in missing:
             try:
                 with self._loading:
-                    if self._found(each.name) is each:  # and was not withdrawn meanwhile
+                    if self._shelf.found(each.name) is each:  # and was not withdrawn meanwhile
                         self.load(each.name, charged.get(each.dataset))
             except FencedError:
                 break
             except Exception as error:  # noqa: BLE001 - the others go on
                 why, name = words_of(error), each.name
                 LOG.error("a model could not be loaded", model=name, why=why, again_after=wait)
-        return any(self._found(each.name) is each for each in missing)
+        return any(self._shelf.found(each.name) is each for each in missing)
 
     def _leave(self, datasets: list[str]) -> None:
         """Answer what waits for models of some data sets, and nothing more."""
-        with self._lock:
-            # Closed outside the lock: closing waits for a desk, whose last replies need it.
-            left = [
-                self._drop(each.name)
-                for versions in list(self._models.values())
-                for each in list(versions.values())
-                if each.dataset in datasets
-            ]
-        for each in left:
-            if each is not None and each.desk is not None:
-                each.desk.close()
+        for each in self._shelf.all():
+            if each.dataset in datasets:
+                self._shelf.close(each.name)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import io
 import threading
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any, Final, NamedTuple, final
+from typing import Any, Final, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +16,12 @@ from pacsklearn.estimators.plain_document import read_document
 from pacsklearn.estimators.session_document import document_state
 from pacsklearn.estimators.stored_answers import row_keys
 from pacsklearn.exceptions import BudgetExhaustedError, LedgerError
-from pacsklearn.kernel.answers.answered_rows import AnsweredRows, AnswerLaw
+from pacsklearn.kernel.answers.answered_rows import AnsweredRows
 from pacsklearn.kernel.answers.responder import Responder
-from pacsklearn.kernel.ledger.exact_sum import exact, largest_refund
 from pacsklearn.kernel.secret.owner_process import OwnerProcess
 from pacsklearn_service.server.answering.batch import Batch, Evaluated, Learned, Share
 from pacsklearn_service.server.answering.records import Answer, Known, Records
-from pacsklearn_service.server.answering.resumed_session import Charged, resumed
+from pacsklearn_service.server.answering.resumed_session import Charged, Standing, resumed
 from pacsklearn_service.server.answering.told_mark import check_told, write_told
 from pacsklearn_service.server.caller import Ask
 from pacsklearn_service.server.log import LOG
@@ -34,14 +32,6 @@ from pacsklearn_service.server.store.connection import Connection
 from pacsklearn_service.server.store.database import FencedError, ServiceDatabase
 from pacsklearn_service.server.store.quotas import Quotas
 from pacsklearn_service.server.vault import Vault
-
-
-class _Seen(NamedTuple):
-    """Where a session stands that nobody has asked here: charged, ceiling and belief."""
-
-    spent: float
-    ceiling: float
-    log_belief: NDArray[np.float64]
 
 
 @final
@@ -86,7 +76,7 @@ class HostedModel:
         self._owner = OwnerProcess(f"The secret behind the model {self.name!r}")
         self._lock = threading.Lock()
         self._is_stale = True
-        self._seen: _Seen | None = None
+        self._seen: Standing | None = None
         self.debited = 0.0
         self.records = Records(vault, self.name)
 
@@ -98,17 +88,8 @@ class HostedModel:
     def look(self, charged: Charged) -> None:
         """Read what is stored, and leave the models of its candidates until they are asked.
 
-        A batch that was broken off is finished now.
-
-        Parameters
-        ----------
-        charged : mapping
-            What the data set's ledger holds, by session.
-
-        Raises
-        ------
-        LedgerCorruptedError, SessionRolledBackError
-            As :meth:`load`.
+        A batch that was broken off is finished now. Refuses what :meth:`load` refuses, by what the
+        data set's ledger holds of each session.
         """
         self._owner.check()
         session = self._stored()["session"]
@@ -119,14 +100,13 @@ class HostedModel:
             self.load()  # or says what is wrong
             return
         belief = np.asarray(learned.belief) if learned else session["log_belief"]
-        self._seen = _Seen(spent, session["ceiling"], belief)
+        self._seen = Standing(spent, session["ceiling"], belief)
 
     def rest(self) -> None:
         """Leave what answering takes until somebody asks."""
         with self._lock:
             if not self._is_stale:
-                own, belief = self._session.ledger, self.responder.log_belief
-                self._seen = _Seen(own.spent, own.ceiling, belief)
+                self._seen = self._standing()
                 self._session.close()
                 del self._session, self.responder
             self._is_stale = True
@@ -170,13 +150,8 @@ class HostedModel:
 
     def rows_left(self, remaining: float) -> int:
         """Return the contested rows that the session, and what its data set has left, can bear."""
-        with self.at_rest() as (spent, ceiling):
-            belief = self._seen.log_belief if self._seen else self.responder.log_belief
-        left, step = min(largest_refund(ceiling, exact(spent)), remaining), self.step_budget
-        most = int((ceiling - spent) / step)
-        if AnswerLaw.of(most, step, belief).bound <= left:
-            return most
-        return bisect_right(range(1, most + 1), left, key=lambda n: n * step)
+        with self.at_rest() as standing:
+            return standing.rows_left(self.step_budget, remaining)
 
     def answer(self, asks: Sequence[Ask]) -> list[dict[str, Any] | Exception]:
         """Answer requests that arrived together; a refusal stands in the place of its answer."""
@@ -206,23 +181,20 @@ class HostedModel:
             return self.responder.guarantee_
 
     @contextmanager
-    def at_rest(self) -> Iterator[tuple[float, float]]:
-        """Hold the model at rest.
-
-        What was charged to the session and its ceiling, while no request is answered.
-        """
+    def at_rest(self) -> Iterator[Standing]:
+        """Hold the model at rest: where its session stands while no request is answered."""
         with self._lock:
             if self._is_stale and self._seen is None:
                 self.load()
-            own = self._seen or self._session.ledger
-            yield own.spent, own.ceiling
+            yield self._seen or self._standing()
+
+    def _standing(self) -> Standing:
+        own = self._session.ledger
+        return Standing(own.spent, own.ceiling, self.responder.log_belief)
 
     def _stored(self) -> Any:
-        question = "SELECT state FROM service_models WHERE name = ?"
         with self._database.reading() as connection:
-            (row,) = connection.ask(question, self.name)
-        # Sealed by this service: whoever has not its key cannot have put models there.
-        return read_document(io.BytesIO(self._vault.open(row["state"], f"model/{self.name}")))
+            return read_document(io.BytesIO(self.records.state(connection)))
 
     def _answer(self, asks: Sequence[Ask]) -> list[dict[str, Any] | Exception]:
         replies: dict[int, dict[str, Any] | Exception] = {}

@@ -146,6 +146,12 @@ class Records:
     def __init__(self, vault: Vault, model: str) -> None:
         self._vault, self.model = vault, model
 
+    def state(self, connection: Connection) -> bytes:
+        """Return what the model was registered with."""
+        (row,) = connection.ask("SELECT state FROM service_models WHERE name = ?", self.model)
+        # Sealed by this service: whoever has not its key cannot have put models there.
+        return self._vault.open(row["state"], self._place("model"))
+
     def progress(self, connection: Connection) -> tuple[Learned | None, Batch | None]:
         """Return what was learned so far, and a batch that was written down and not finished."""
         (row,) = connection.rows("service_progress", model=self.model)

@@ -12,7 +12,8 @@ import pandas as pd
 
 from pacsklearn.estimators.model_file import from_file
 from pacsklearn.kernel.guarantee.guarantee import Guarantee
-from pacsklearn_service.server.answering.resumed_session import Charged
+from pacsklearn_service.server.answering.records import Records
+from pacsklearn_service.server.answering.resumed_session import Charged, Standing
 from pacsklearn_service.server.caller import Ask
 from pacsklearn_service.server.log import LOG
 from pacsklearn_service.server.problem import NOT_READ, Problem
@@ -42,9 +43,10 @@ class ReleasedModel:
     step_budget = debited = 0.0
 
     def __init__(self, database: ServiceDatabase, vault: Vault, facts: dict[str, Any]) -> None:
-        self._database, self._vault, self.facts = database, vault, facts
+        self._database, self.facts = database, facts
         self.name, self.dataset = str(facts["name"]), str(facts["dataset"])
         self.signature = Signature.from_facts(facts["signature"])
+        self._records = Records(vault, self.name)
         self._model: Any = None
 
     @property
@@ -65,10 +67,8 @@ class ReleasedModel:
         self._model = from_file(self._stored())
 
     def _stored(self) -> bytes:
-        question = "SELECT state FROM service_models WHERE name = ?"
         with self._database.reading() as connection:
-            (row,) = connection.ask(question, self.name)
-        return self._vault.open(row["state"], f"model/{self.name}")
+            return self._records.state(connection)
 
     def answer(self, asks: Sequence[Ask]) -> list[dict[str, Any] | Exception]:
         """Answer requests; a refusal stands in the place of its answer."""
@@ -88,9 +88,9 @@ class ReleasedModel:
         return Guarantee.from_dict(self.facts["guarantee"])
 
     @contextmanager
-    def at_rest(self) -> Iterator[tuple[float, float]]:
+    def at_rest(self) -> Iterator[Standing]:
         """Give what was charged and the ceiling: nothing, of any budget."""
-        yield 0.0, math.inf
+        yield Standing(0.0, math.inf, np.zeros(1))
 
     def _reply(self, ask: Ask) -> dict[str, Any] | Exception:
         reply: dict[str, Any] = {"charged": 0.0, "free": ask.n_rows}

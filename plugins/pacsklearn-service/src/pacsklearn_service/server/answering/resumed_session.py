@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pacsklearn.estimators.privacy_session import PrivacySession
 from pacsklearn.estimators.session_state import SessionState
 from pacsklearn.estimators.stored_session import caught_up
 from pacsklearn.exceptions import LedgerCorruptedError, SessionRolledBackError
-from pacsklearn.kernel.ledger.exact_sum import exact, nearest
+from pacsklearn.kernel.answers.answered_rows import AnswerLaw
+from pacsklearn.kernel.ledger.exact_sum import exact, largest_refund, nearest
 from pacsklearn.universe.open_ledger import open_ledger
 from pacsklearn_service.server.answering.batch import Batch, Learned
 from pacsklearn_service.server.answering.records import Records
@@ -20,6 +23,22 @@ from pacsklearn_service.server.store.database import ServiceDatabase
 Charged: TypeAlias = Mapping[str, tuple[int, float]]
 """How many charges of each session a ledger holds, and their sum."""
 _AT_ONCE: Final = 10_000
+
+
+class Standing(NamedTuple):
+    """Where a session stands: what it was charged, its ceiling and its belief."""
+
+    spent: float
+    ceiling: float
+    log_belief: NDArray[np.float64]
+
+    def rows_left(self, step_budget: float, remaining: float) -> int:
+        """Return the contested rows that the session, and what its data set has left, can bear."""
+        left = min(largest_refund(self.ceiling, exact(self.spent)), remaining)
+        most = int((self.ceiling - self.spent) / step_budget)
+        if AnswerLaw.of(most, step_budget, self.log_belief).bound <= left:
+            return most
+        return bisect_right(range(1, most + 1), left, key=lambda n: n * step_budget)
 
 
 def charges_by_session(ledger: Any) -> Charged:
