@@ -95,9 +95,8 @@ class AttackResult:
         object.__setattr__(self, "prior", as_probability("prior", self.prior))
         if self.bound is not None:
             object.__setattr__(self, "bound", as_probability("bound", self.bound))
-        object.__setattr__(
-            self, "details", tuple((str(name), str(text)) for name, text in self.details)
-        )
+        details = tuple((str(name), str(text)) for name, text in self.details)
+        object.__setattr__(self, "details", details)
 
     @property
     def success(self) -> float:

@@ -114,9 +114,8 @@ def run_audit(
     known, automatic = registry(), isinstance(attacks, str) and attacks == "auto"
     named = known.names("attack") if automatic else _listed(attacks)
     chosen = [(name, known.make("attack", name)) for name in named]
-    subject = subject_of(
-        source, Replay(X, y, estimator, groups, secret, fit_params, queries, n_jobs)
-    )
+    given = Replay(X, y, estimator, groups, secret, fit_params, queries, n_jobs)
+    subject = subject_of(source, given)
     game = subject.game
     if automatic:
         # Those that join by themselves and can play, plugins' among them.

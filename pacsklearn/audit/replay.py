@@ -204,10 +204,8 @@ def replay_session(
     for estimator, event in zip(estimators, events, strict=True):
         candidates = candidates_over(estimator, X, y, subsets, options)
         _check_rows(guarantee, candidates.X)
-        choices = ReleaseChoices(noise=event.backend)
-        plans.append(
-            ParameterPlan.of(estimator, partial(_given, candidates), Target(event.charge), choices)
-        )
+        target, choices = Target(event.charge), ReleaseChoices(noise=event.backend)
+        plans.append(ParameterPlan.of(estimator, partial(_given, candidates), target, choices))
     return ReplayedGame(
         plans,
         information=guarantee.information,

@@ -114,12 +114,9 @@ class SlicedGame(Game):
         self.prior = read_only(weights / weights.sum())
         worlds = first.worlds
         self._draws = [list(worlds.law(i, 0).members) for i in range(n_secrets)]
-        self.means = np.stack(
-            [
-                each.law.centres[rows].mean(axis=0) / (each.law.scale or 1)
-                for each, rows in zip(self._calibrated, self._draws, strict=True)
-            ]
-        )
+        laws = zip([each.law for each in self._calibrated], self._draws, strict=True)
+        means = [law.centres[rows].mean(axis=0) / (law.scale or 1) for law, rows in laws]
+        self.means = np.stack(means)
         self.figures = tuple(map(cache(published_figures), self._calibrated))
         self._rate = _information(first)
         self._protected = {tuple(sorted(pair)) for pair in worlds.pairs}

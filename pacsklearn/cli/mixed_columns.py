@@ -53,9 +53,8 @@ def column_encoder(columns: dict[str, Any]) -> ColumnTransformer:
     """
     hashed = list(columns["hashed"])
     numbers = make_pipeline(*([SimpleImputer()] * columns["imputed"]), StandardScaler())
-    texts = SchemaEncoder(
-        Schema([Column(name, "text") for name in hashed]), text_features=_TEXT_FEATURES
-    )
+    schema = Schema([Column(name, "text") for name in hashed])
+    texts = SchemaEncoder(schema, text_features=_TEXT_FEATURES)
     return ColumnTransformer(
         [("texts", texts, hashed)] if hashed else [],
         remainder=numbers,

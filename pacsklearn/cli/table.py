@@ -202,9 +202,8 @@ def _has_decimal_commas(head: str, separator: str) -> bool:
 
     Some without groups of thousands, none written 1.5.
     """
-    cells = [
-        cell.strip() for row in csv.reader(head.splitlines(), delimiter=separator) for cell in row
-    ]
+    rows = csv.reader(head.splitlines(), delimiter=separator)
+    cells = [cell.strip() for row in rows for cell in row]
     if any(map(re.compile(r"[-+]?\d*\.\d+").fullmatch, cells)):
         return False
     with_comma = filter(re.compile(r"[-+]?\d+,\d+").fullmatch, cells)

@@ -119,9 +119,8 @@ class MembershipBoundDisplay(Display):
     def _label(self) -> None:
         ax = self.ax_
         ax.set_xscale("log", base=2)
-        powers = range(
-            math.ceil(math.log2(self.budgets[0])), math.floor(math.log2(self.budgets[-1])) + 1
-        )
+        first, last = math.log2(self.budgets[0]), math.log2(self.budgets[-1])
+        powers = range(math.ceil(first), math.floor(last) + 1)
         every = max(1, len(powers) // 5)
         shown = [power for power in powers if power % every == 0]
         labels = [f"1/{2**-power}" if power < 0 else f"{2**power}" for power in shown]

@@ -137,9 +137,8 @@ def privacy_report(
     private = statement["curator_only"]
     if curve is not None:
         text = f"<p>{html.escape(private['utility']['caveat'])}</p>" + pictures.get("utility", "")
-        blocks.append(
-            ("Utility (curator only)", _marked(f"{text}<pre>{html.escape(str(curve))}</pre>"))
-        )
+        text += f"<pre>{html.escape(str(curve))}</pre>"
+        blocks.append(("Utility (curator only)", _marked(text)))
     if spectrum is not None:
         text = f"<p>{html.escape(private['noise_spectrum']['caveat'])}</p>"
         powers = [(n, f"{p:.4g}") for n, p in zip(spectrum.noises, spectrum.powers, strict=True)]

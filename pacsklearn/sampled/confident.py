@@ -188,11 +188,8 @@ def confident_law(
     # Z; with E q <= B it is the divergence of the shapes plus B / a, which is solved for a.
     enlargement = certified / (math.sqrt(left) - rounding) ** 2
     noise = enlargement * shape
-    bound = mean_distance_bound(
-        noise,
-        enlargement * reference,
-        (math.sqrt(certified / enlargement) + rounding) ** 2,
-    )
+    mean = (math.sqrt(certified / enlargement) + rounding) ** 2
+    bound = mean_distance_bound(noise, enlargement * reference, mean)
     assert bound <= target.budget
     step = np.sqrt(noise) / LATTICE_SCALE
     if not np.all(np.sqrt(2 * span.q_max * reference) / step < _LARGEST_POINT):

@@ -115,14 +115,10 @@ def _check_prior(attack: Attack, games: AttackGames, n_trials: int, seeds: list[
     for name, game in (("nothing", games.silent), ("nothing, under a skewed prior", games.skewed)):
         where = f"a mechanism that releases {name}"
         runs = [_run(attack, where, game, n_trials, seed).result for seed in seeds]
-        pooled = AttackResult(
-            attack.name,
-            runs[0].criterion,
-            sum(run.n_trials for run in runs),
-            sum(run.n_successes for run in runs),
-            float(np.mean([run.prior for run in runs])),
-            None,
-        )
+        trials = sum(run.n_trials for run in runs)
+        successes = sum(run.n_successes for run in runs)
+        blind = float(np.mean([run.prior for run in runs]))
+        pooled = AttackResult(attack.name, runs[0].criterion, trials, successes, blind, None)
         low, high = pooled.confidence_interval()
         _PRIOR.require(
             low <= pooled.prior,

@@ -79,14 +79,11 @@ def check_law(law: NoiseLaw, example: Example, budget: float) -> None:
         f"{where} the centres are not an array of integers with one row for each candidate.",
         _USE_LATTICE,
     )
+    parts = law.step, law.axes, law.origin
     _INTEGERS_ONLY.require(
-        law.step.shape == (k,)
-        and law.axes.shape == (k, d)
-        and law.origin.shape == (d,)
-        and np.all(np.isfinite(law.step))
-        and np.all(law.step > 0)
-        and np.all(np.isfinite(law.axes))
-        and np.all(np.isfinite(law.origin)),
+        [part.shape for part in parts] == [(k,), (k, d), (d,)]
+        and all(np.isfinite(part).all() for part in parts)
+        and np.all(law.step > 0),
         f"{where} step, axes and origin do not describe a lattice in the space of the outputs.",
         _USE_LATTICE,
     )
@@ -132,9 +129,8 @@ def check_measured_information(
     law: NoiseLaw, example: Example, generator: np.random.Generator
 ) -> None:
     """Check the bound against what an adversary gains, and the likelihood she would use."""
-    observed = law.centres[0] + np.rint(generator.normal(0, LATTICE_SCALE, law.dimension)).astype(
-        np.int64
-    )
+    noise = np.rint(generator.normal(0, LATTICE_SCALE, law.dimension)).astype(np.int64)
+    observed = law.centres[0] + noise
     exact = -np.sum(((law.centres - observed) / LATTICE_SCALE) ** 2, axis=1) / 2
     likelihood = law.log_likelihood(observed)
     if not law.is_noiseless:

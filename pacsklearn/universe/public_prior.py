@@ -133,8 +133,7 @@ class DrawnToward(Reading):
         if self.constant is None or law.dimension == 0:
             return law.noise_variances
         # Reading is affine: each axis of the noise is drawn toward the prior by itself.
-        steps = law.origin + np.vstack(
-            [np.zeros_like(law.origin), (law.step * law.scale)[:, None] * law.axes]
-        )
+        noise = (law.step * law.scale)[:, None] * law.axes
+        steps = law.origin + np.vstack([np.zeros_like(law.origin), noise])
         drawn = self.drawn(law, steps)
         return np.asarray(np.sum(np.square(drawn[1:] - drawn[0]), axis=0))

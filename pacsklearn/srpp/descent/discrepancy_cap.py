@@ -268,9 +268,8 @@ class DiscrepancyCap:
             # No law is known to be above the other one's but that of data sets without a row in
             # common: draws say nothing of counts that are rarer than one in all of them.
             batches = self.batch_size, self.sampling
-            return self.covers(
-                DiscrepancyCap.differing(self.n_rows, self.n_rows, *batches), rounding
-            )
+            apart = DiscrepancyCap.differing(self.n_rows, self.n_rows, *batches)
+            return self.covers(apart, rounding)
         beyond = float(theirs[self.largest + 1 :].sum())
         if ours is None:
             return beyond <= self.tail * (1 + rounding)

@@ -117,15 +117,12 @@ def _discrete(curve: tuple[Floats, Floats], step: float) -> _Loss:
 
 def _window(loss: _Loss, n_steps: int, negligible: float) -> tuple[float, float]:
     """Return the interval of the sum of the losses, but for a negligible chance on either side."""
-    ends = []
-    for sign in (-1, 1):
-        bounds = []
-        for power in range(-16, 13):
-            order = 2.0**power
-            moment = n_steps * loss.log_moment(sign * order)
-            bounds.append((moment - math.log(negligible)) / order)
-        ends.append(sign * min(bounds))
-    return ends[0], max(ends[1], loss.step)
+    orders, log_chance = [2.0**power for power in range(-16, 13)], math.log(negligible)
+
+    def end(sign: int) -> float:
+        return sign * min((n_steps * loss.log_moment(sign * a) - log_chance) / a for a in orders)
+
+    return end(-1), max(end(1), loss.step)
 
 
 def _convolved(loss: _Loss, n_steps: int, low: float, high: float) -> tuple[Floats, Floats]:
@@ -151,10 +148,9 @@ def _epsilon(values: Floats, chances: Floats, delta: float) -> float:
     # Sums of chances[j] exp(values[i] - values[j]) over j >= i.
     fading = lfilter([1.0], [1.0, -math.exp(values[0] - values[1])], chances[::-1])[::-1]
     # At level 0, and at every value.
-    levels = np.concatenate([[0.0], values])
-    deltas = np.concatenate(
-        [[float(chances @ -np.expm1(-values))], np.maximum(above - fading, 0.0)]
-    )
+    levels = np.append(0.0, values)
+    at_zero = float(chances @ -np.expm1(-values))
+    deltas = np.append(at_zero, np.maximum(above - fading, 0.0))
     # At the largest value it is 0.
     end = int(np.flatnonzero(deltas <= delta)[0])
     if end == 0:

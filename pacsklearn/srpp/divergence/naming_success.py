@@ -91,9 +91,8 @@ class HiddenSecrets:
     @cached_property
     def used(self) -> Draws:
         """Worlds that some secret stands for."""
-        return np.unique(np.concatenate([np.asarray(each) for each in self.members])).astype(
-            np.intp
-        )
+        worlds = np.concatenate([np.asarray(each) for each in self.members])
+        return np.unique(worlds).astype(np.intp)
 
     @property
     def n_draws(self) -> int:

@@ -93,12 +93,8 @@ def coupled_law(
             "The query gives a result on too few of the scenario's draws; try it on some of them."
         )
     guard = _guard(vectors[usable], metric)
-    coordinates = np.stack(
-        [
-            np.zeros(guard.axes.shape[0]) if bad else guard.coordinates(vector)
-            for vector, bad in zip(vectors, failed, strict=True)
-        ]
-    )
+    centre, pairs = np.zeros(guard.axes.shape[0]), zip(vectors, failed, strict=True)
+    coordinates = np.stack([centre if bad else guard.coordinates(each) for each, bad in pairs])
     if coordinates.shape[1] == 0 or guard.q_max == 0:
         # A ball without extent: its centre is released, whatever the table is.
         return SlicedLaw.noiseless(
@@ -169,10 +165,7 @@ class _Certificate:
         kept = (target.epsilon - (excess if sliced else 0.0)) / _OUTWARD
         allowed = (order - 1) * kept - room
         if allowed <= 0:
-            raise ValueError(
-                f"epsilon={target.epsilon!r} is too small for the integer lattice; give at least "
-                "1e-9."
-            )
+            raise target.too_small()
         rounded = 1 + _ROUNDING
         ample = order * (order - 1) * self._widest / (2 * allowed) * rounded * _OUTWARD**3
         again = np.resize(np.arange(self._first), self._n - self._first)

@@ -62,6 +62,12 @@ class SlicedTarget:
     anisotropic: bool = False
     delta: float = 1e-5
 
+    def too_small(self) -> ValueError:
+        """Return the error of a budget that rounding to the lattice alone exceeds."""
+        return ValueError(
+            f"epsilon={self.epsilon!r} is too small for the integer lattice; give at least 1e-9."
+        )
+
 
 Sides = list[tuple[Members, Members]]
 Outputs = list[tuple[Floats, Floats]]
@@ -143,9 +149,8 @@ def _in_ordinary_units(
             "The outputs of a protected pair differ, but along no slice of the profile, so the "
             "slices give no noise: use slices along which they differ, or aggregation='full'."
         )
-    variances, turn = _shape(
-        distances, farthest, slices, target, matched_sides(coordinates, instances)
-    )
+    sides = matched_sides(coordinates, instances)
+    variances, turn = _shape(distances, farthest, slices, target, sides)
     if turn is not None:
         coordinates, axes, slices = coordinates @ turn.T, turn @ axes, slices @ turn.T
     # Whole numbers stay exact doubles, and so their differences, where worlds of no common pair
@@ -164,10 +169,7 @@ def _in_ordinary_units(
         hair *= 2
         # Written so that what is no number ends it, too.
         if not enlarged < 1e6:
-            raise ValueError(
-                f"epsilon={target.epsilon!r} is too small for the integer lattice; give at least "
-                "1e-9."
-            )
+            raise target.too_small()
     return SlicedLaw(
         centres=centres,
         step=step,

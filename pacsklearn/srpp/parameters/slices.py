@@ -72,9 +72,8 @@ class Slices(BaseEstimator):
             When they are given, and of another length.
         """
         if isinstance(self.profile, str):
-            made: SliceProfile = getattr(SliceProfile, self.profile)(
-                dimension, n_slices=self.n, seed=self.seed
-            )
+            make = getattr(SliceProfile, self.profile)
+            made: SliceProfile = make(dimension, n_slices=self.n, seed=self.seed)
             return made
         if self.profile.dimension != dimension:
             raise ValueError(

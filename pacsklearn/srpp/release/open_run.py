@@ -132,8 +132,7 @@ def _check_hides(budget: Any, divergence: float) -> None:
 
 def planned_unit(choices: RunChoices) -> str:
     """Return the unit of a ledger that can bear the runs of an estimator."""
-    scenario = registry().make(
-        "scenario", DifferingRows() if choices.scenario is None else choices.scenario
-    )
+    named = DifferingRows() if choices.scenario is None else choices.scenario
+    scenario = registry().make("scenario", named)
     order = float(choices.budget.order)
     return run_unit(order, choices.batches.accounting, scenario, choices.secret_name)

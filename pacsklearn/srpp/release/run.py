@@ -249,9 +249,8 @@ class PrivateRun:
             # Close to the ceiling fewer at once: steps that still fit alone are not lost.
             while count > 1 and not self.account.own.allows(count * self.price):
                 count -= 1
-            self.account.charge(
-                self.accountant.event(self.noise_multiplier, count, self.unit, self.provenance)
-            )
+            event = self.accountant.event(self.noise_multiplier, count, self.unit, self.provenance)
+            self.account.charge(event)
             # After the charge: a refused one must leave the run where it can still go on.
             _advance_head(self.account, n_paid, count)
             self._count(count)
@@ -286,9 +285,8 @@ class PrivateRun:
     def _count(self, count: int) -> None:
         if self._prices and self._prices[-1][0] == self.price:
             count += self._prices.pop()[1]
-        self._prices.append(
-            (self.price, count, self.accountant.release_cost(self.noise_multiplier))
-        )
+        release = self.accountant.release_cost(self.noise_multiplier)
+        self._prices.append((self.price, count, release))
 
     def __reduce__(self) -> Any:
         raise TypeError("A private run cannot be pickled; keep its record.")

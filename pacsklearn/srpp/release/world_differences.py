@@ -93,14 +93,12 @@ def coupled_counts(worlds: Worlds, n_rows: int) -> Integers:
     ScenarioError
         When draws have other numbers of rows than the table.
     """
-    families = []
+    families, drawn = [], worlds.worlds
     for left, right in worlds.instances():
         pairs = zip(left.members, right.members, strict=True)
-        families.append(
-            [_differing(worlds.worlds[i], worlds.worlds[j], None, None) for i, j in pairs]
-        )
+        families.append([_differing(drawn[i], drawn[j], None, None) for i, j in pairs])
     # Pairs are of one size; draws, and priors, need not be of the same one.
-    sizes = {_size(worlds.worlds[i]) for left, _ in worlds.instances() for i in left.members}
+    sizes = {_size(drawn[i]) for left, _ in worlds.instances() for i in left.members}
     if sizes != {n_rows}:
         other = min(sizes - {n_rows})
         raise ScenarioError(

@@ -217,9 +217,8 @@ def audit_one_run(
     input, and data sets that differ in one coin differ in one row.
     Source: Steinke, Nasr and Jagielski (2023), Privacy auditing with one (1) training run.
     """
-    generator = np.random.default_rng(
-        check_integer(name="random_state", value=random_state, minimum=0)
-    )
+    seed = check_integer(name="random_state", value=random_state, minimum=0)
+    generator = np.random.default_rng(seed)
     # Before the training: NaN would refute everything, and a number below zero nothing.
     level = as_inner_share("level", level)
     epsilon = None if epsilon is None else as_nats("epsilon", epsilon)

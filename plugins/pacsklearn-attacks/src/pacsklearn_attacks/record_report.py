@@ -115,9 +115,8 @@ class RecordReport:
 
     def to_json(self, **options: Any) -> str:
         """Return the JSON text, marked as the curator's; ``options`` go to :func:`json.dumps`."""
-        return json.dumps(
-            {"curator_only": CURATOR_ONLY, **asdict(self)}, allow_nan=False, **options
-        )
+        data = {"curator_only": CURATOR_ONLY, **asdict(self)}
+        return json.dumps(data, allow_nan=False, **options)
 
 
 def record_report(

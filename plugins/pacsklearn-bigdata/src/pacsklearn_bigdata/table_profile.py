@@ -105,9 +105,8 @@ class TableProfile:
         sample = _joined(kept)
         n_units = n_rows
         if unit != "row":
-            n_units = int(
-                np.unique(np.concatenate([each for piece in pieces for each in piece.names])).size
-            )
+            names = [each for piece in pieces for each in piece.names]
+            n_units = np.unique(np.concatenate(names)).size
         known = [piece.values for piece in pieces if piece.values is not None]
         values = np.unique(np.concatenate(known)) if known else None
         if values is not None and len(values) > _MOST_CLASSES:

@@ -33,11 +33,10 @@ def imputer(graph: OnnxGraph, model: Any) -> None:
     if model.add_indicator or fill.dtype.kind not in "iuf" or np.isnan(fill).any():
         raise NotImplementedError("an imputer of texts, or with indicators")
     code = model.missing_values
-    missing = (
-        graph.node("IsNaN", graph.rows)
-        if isinstance(code, float) and np.isnan(code)
-        else graph.node("Equal", graph.rows, np.float64(code))
-    )
+    if isinstance(code, float) and np.isnan(code):
+        missing = graph.node("IsNaN", graph.rows)
+    else:
+        missing = graph.node("Equal", graph.rows, np.float64(code))
     filled = graph.node("Where", missing, fill.astype(np.float64)[None], graph.rows)
     graph.output(filled, "variable", DOUBLE, [None, model.n_features_in_])
 

@@ -91,9 +91,8 @@ def largest_difference(model: Any, content: bytes) -> tuple[float, int]:
     session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
     table = probe_rows(model)
     given = runtime_inputs(table, [one.name for one in session.get_inputs()], model_schema(model))
-    outputs = dict(
-        zip([one.name for one in session.get_outputs()], session.run(None, given), strict=True)
-    )
+    names = [one.name for one in session.get_outputs()]
+    outputs = dict(zip(names, session.run(None, given), strict=True))
     apart = 0.0
     for name, output in outputs.items():
         reference = _expected(model, name)(table)

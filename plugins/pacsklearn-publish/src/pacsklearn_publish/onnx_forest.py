@@ -47,9 +47,8 @@ def centroid(graph: OnnxGraph, model: Any) -> None:
     spread = np.asarray(getattr(model, "within_class_std_dev_", np.ones(1)), dtype=np.float64)
     spread = np.where(spread == 0, 1.0, spread)
     prior = np.asarray(getattr(model, "class_prior_", np.full(n_classes, 1 / n_classes)))
-    in_units = _distances(
-        graph, graph.node("Div", graph.rows, spread), model.centroids_ / spread, model.metric
-    )
+    scaled = graph.node("Div", graph.rows, spread)
+    in_units = _distances(graph, scaled, model.centroids_ / spread, model.metric)
     squared = graph.node("Mul", in_units, in_units)
     scores = graph.node("Sub", 2 * np.log(prior)[None], squared)
     even = bool(np.isclose(prior, 1 / n_classes).all())

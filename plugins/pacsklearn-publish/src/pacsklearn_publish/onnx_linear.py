@@ -58,9 +58,8 @@ def _one_against_rest(graph: OnnxGraph, scores: str, n_classes: int, blank: floa
     # By logarithms: Sigmoid of onnxruntime is 0 below -37.
     one, zero = np.float64(1), np.float64(0)
     tail = graph.node("Exp", graph.node("Neg", graph.node("Abs", scores)))
-    logs = graph.node(
-        "Sub", graph.node("Min", scores, zero), graph.node("Log", graph.node("Add", tail, one))
-    )
+    log_sum = graph.node("Log", graph.node("Add", tail, one))
+    logs = graph.node("Sub", graph.node("Min", scores, zero), log_sum)
     total = graph.node("ReduceSum", graph.node("Exp", logs), np.array([1]), keepdims=1)
     none = graph.node("Equal", total, zero)
     return graph.node("Where", none, np.float64(blank), graph.node("Softmax", logs, axis=1))

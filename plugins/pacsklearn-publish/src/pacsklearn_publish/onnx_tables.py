@@ -29,9 +29,8 @@ def encoder(graph: OnnxGraph, model: Any) -> None:
     blocks: list[str] = []
     for name, encoding in model._encodings():
         column = model.schema[name]
-        features, missing = (
-            _numbers(graph, encoding) if column.kind in _NUMBERS else _categories(graph, encoding)
-        )
+        read = _numbers if column.kind in _NUMBERS else _categories
+        features, missing = read(graph, encoding)
         blocks.append(features)
         if model._has_indicator(column):
             blocks.append(graph.node("Cast", missing, to=11))

@@ -166,9 +166,8 @@ def bundle_content(
         raise BundleError(f"There is no ONNX file of this model: {exported.note}.")
     # The day: the second would say when the curator worked.
     published = datetime.now(UTC).date().isoformat()
-    software = bill_of_materials(
-        description.get("title") or type(model).__name__, guarantee.provenance
-    )
+    title = description.get("title") or type(model).__name__
+    software = bill_of_materials(title, guarantee.provenance)
     card = card_record(
         model,
         guarantee,
