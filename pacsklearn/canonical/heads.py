@@ -21,8 +21,9 @@ _NOTHING = "passthrough"
 
 
 def is_nothing(step: Any) -> bool:
-    """Return whether a step is switched off."""
-    return step is None or (isinstance(step, str) and step == _NOTHING)
+    """Return whether a step is switched off, or changes what is fitted on and nothing later."""
+    # A sampler of imbalanced-learn has no part in what its pipelines predict.
+    return step is None or hasattr(step, "fit_resample") or step == _NOTHING
 
 
 class FoldPlan(NamedTuple):

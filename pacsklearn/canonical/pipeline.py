@@ -100,7 +100,7 @@ class PipelineCanonicalizer(Canonicalizer):
 
     name = "pipeline"
     description = "steps folded together where they are affine, side by side otherwise"
-    estimators = ("sklearn.pipeline.Pipeline",)
+    estimators = ("sklearn.pipeline.Pipeline", "imblearn.pipeline.Pipeline")
 
     def __init__(self, steps: tuple[tuple[str, Canonicalizer], ...], plan: FoldPlan) -> None:
         self.steps = steps

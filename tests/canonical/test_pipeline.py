@@ -8,15 +8,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from imblearn.over_sampling import SMOTE, RandomOverSampler
+from imblearn.pipeline import make_pipeline as make_resampled
 from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.compose import make_column_transformer
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_iris, make_classification
 from sklearn.decomposition import PCA
 from sklearn.ensemble import VotingClassifier
 from sklearn.feature_selection import SelectKBest
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import recall_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import GaussianNB
@@ -24,6 +27,7 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
+    KBinsDiscretizer,
     MinMaxScaler,
     Normalizer,
     QuantileTransformer,
@@ -32,6 +36,7 @@ from sklearn.preprocessing import (
 )
 from sklearn.svm import SVC, LinearSVC
 
+from pacsklearn import PACPrivate, Subsets
 from pacsklearn.canonical.pipeline import PipelineCanonicalizer, SearchCanonicalizer
 from pacsklearn.exceptions import GaugeError, NoCanonicalizerError, StructureMismatchError
 from pacsklearn.plugins import registry
@@ -268,3 +273,20 @@ def test_a_search_over_the_number_of_parts_names_what_differs() -> None:
     canonicalizer = registry().canonicalizer("auto", estimator)
     with pytest.raises(StructureMismatchError, match="centres"):
         candidates_over(estimator, X, None, space).outputs(canonicalizer)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        make_resampled(SMOTE(random_state=0), StandardScaler(), LogisticRegression()),
+        make_resampled(StandardScaler(), RandomOverSampler(), LogisticRegression()),
+        make_pipeline(StandardScaler(), make_resampled(SMOTE(), LogisticRegression())),
+        make_resampled(SMOTE(), KBinsDiscretizer(4, strategy="uniform"), LogisticRegression()),
+    ],
+)
+def test_resampling_belongs_to_the_fit(model: Any) -> None:
+    X, y = make_classification(900, 4, n_redundant=0, weights=[0.9], random_state=0)
+    private = PACPrivate(model, 1 / 2, secret=Subsets(16, seed=0)).fit(X, y)
+    assert len(private.released_estimator_.predict(X)) == y.size
+    # Balanced: without it hardly any of the rare class is found.
+    assert recall_score(y, private.predict(X)) > 0.6
