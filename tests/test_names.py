@@ -10,11 +10,12 @@ from functools import cache
 from tests.sources import package
 
 VAGUE = {"told", "said", "asked", "found"}
-# What Python calls its errors, the public verb "to found a ledger", and fields that users read.
+# What Python and skops call their errors, the verb "to found a ledger", and fields that users read.
 STANDARD = {
     "FileNotFoundError": "Python's",
     "ModuleNotFoundError": "Python's",
     "PackageNotFoundError": "Python's",
+    "UntrustedTypesFoundException": "that of skops",
     "asked": "BudgetExhaustedError.asked",
     "found": "SharedLedger.found, `pacsklearn ledger found`",
     "n_found": "OperatingPoint.n_found",

@@ -128,6 +128,7 @@ def from_file(content: bytes) -> Any:
         When the file asks for anything else.
     """
     import skops.io
+    from skops.io.exceptions import UntrustedTypesFoundException
 
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -151,27 +152,25 @@ def from_file(content: bytes) -> Any:
             for node in nodes
             if node.get("__loader__") == "FunctionNode"
         }
-        # Beside our own look at its nodes: skops trusts kinds that no model here needs.
-        untrusted = set(skops.io.get_untrusted_types(data=content))
     except BundleError as error:
         raise BundleError(f"The model's file is not as it was written: {error}.") from None
     except Exception as error:  # noqa: BLE001 - whatever a hostile file raises, it is refused
         raise BundleError(f"The model's file cannot be read ({type(error).__name__}).") from None
-    strange = (
-        sorted(kinds - _NODES)
-        or sorted(types - _NO_TYPES)
-        or sorted(functions - _FUNCTIONS)
-        or sorted(untrusted - set(TRUSTED))
+    strange = sorted(kinds - _NODES) or sorted(types - _NO_TYPES) or sorted(functions - _FUNCTIONS)
+    if not strange:
+        # Beside our own look at its nodes: skops trusts kinds that no model here needs.
+        try:
+            return skops.io.loads(content, trusted=list(TRUSTED))
+        except UntrustedTypesFoundException:  # before anything was made
+            untrusted = set(skops.io.get_untrusted_types(data=content))
+            strange = sorted(untrusted - set(TRUSTED)) or ["?"]
+        except Exception as error:  # noqa: BLE001 - as above
+            wrong = f"The model's file cannot be loaded ({type(error).__name__})."
+            raise BundleError(wrong) from None
+    raise BundleError(
+        f"The model's file asks for {strange[0][:80]!r}, which no released model needs; it was "
+        "not loaded."
     )
-    if strange:
-        raise BundleError(
-            f"The model's file asks for {strange[0][:80]!r}, which no released model needs; it was "
-            "not loaded."
-        )
-    try:
-        return skops.io.loads(content, trusted=list(TRUSTED))
-    except Exception as error:  # noqa: BLE001 - as above
-        raise BundleError(f"The model's file cannot be loaded ({type(error).__name__}).") from None
 
 
 def skops_file(thing: Any) -> bytes:
