@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from bisect import bisect_right
+from bisect import bisect_left
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -208,19 +208,13 @@ class _WatchedRun:
 
 def _differing(secret: Any) -> int:
     """Return the most rows in which two tables may differ, by the figures that are stated."""
-    batches = secret.batch_size, secret.sampling
-    moments = range(secret.n_rows + 1)
-    by_square = bisect_right(
-        moments,
-        secret.second_moment * (1 + 1e-9),
-        key=lambda count: second_moment(secret.n_rows, count, *batches),
-    )
-    by_count = bisect_right(
-        moments,
-        secret.largest,
-        key=lambda count: largest_discrepancy(secret.n_rows, count, *batches),
-    )
-    count = min(by_square, by_count) - 1
+    batches, square = (secret.batch_size, secret.sampling), secret.second_moment * (1 + 1e-9)
+
+    def is_beyond(count: int) -> bool:
+        largest = largest_discrepancy(secret.n_rows, count, *batches)
+        return largest > secret.largest or second_moment(secret.n_rows, count, *batches) > square
+
+    count = bisect_left(range(secret.n_rows + 1), True, key=is_beyond) - 1
     if count < 1:
         raise ValueError(
             f"The guarantee covers {secret.second_moment:g} differing rows of a batch in mean "

@@ -97,10 +97,7 @@ def release(
         note(words)
     if sliced and account is not None:
         model.set_params(secret_name=f"{charge.dataset or 'default'}: {secret or read['target']}")
-    with (
-        publication(files) as place,
-        rehearsed(place.content),
-    ):
+    with publication(files) as place, rehearsed(place.content):
         if charge.ledger is None and not sliced:  # charges of another unit add up to nothing
             model.set_params(ledger=ledger_beside(data, place.model, place.statement))
         try:

@@ -108,13 +108,8 @@ class BeliefDisplay(Display):
         above.plot(steps, shares, color="0.75", linewidth=0.8)
         above.plot([], [], color="0.75", label=f"each of {shares.shape[1]} candidates")
         if self.drawn is not None:
-            above.plot(
-                steps,
-                shares[:, self.drawn],
-                color=COLOURS[1],
-                linewidth=2,
-                label="the one drawn in this rehearsal",
-            )
+            label = "the one drawn in this rehearsal"
+            above.plot(steps, shares[:, self.drawn], color=COLOURS[1], linewidth=2, label=label)
         above.set(ylim=(0, None), ylabel="belief (%)")
         above.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
         entropy = entr(self.beliefs).sum(axis=1)

@@ -123,13 +123,10 @@ def privacy_report(
     statement = privacy_statement(source, title=named, audit=audit, curve=curve, spectrum=spectrum)
     figures = _figures(guarantee, audit, curve, spectrum)
     pictures = {section: _picture(caption, png) for section, caption, png in figures}
+    promise = f"<p class='promise'>{html.escape(guarantee.promise)}</p>"
+    promise += pictures.get("promise", "") + guarantee._repr_html_()
     blocks = [
-        (
-            "What is promised",
-            f"<p class='promise'>{html.escape(guarantee.promise)}</p>"
-            + pictures.get("promise", "")
-            + guarantee._repr_html_(),
-        ),
+        ("What is promised", promise),
         ("What was released", _released(statement)),
         ("Against whom", _list(statement["threat_model"])),
         ("What is not covered", _list(statement["not_covered"])),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,20 +27,13 @@ def same_behaviour(left: Any, right: Any, *, tolerance: float = 1e-6) -> bool:
     Floating-point numbers agree up to ``tolerance`` times the largest magnitude; everything else
     (labels) exactly. Tuples, lists and dictionaries are compared element by element.
     """
-    if isinstance(left, (tuple, list)):
-        return (
-            isinstance(right, (tuple, list))
-            and len(left) == len(right)
-            and all(
-                same_behaviour(a, b, tolerance=tolerance) for a, b in zip(left, right, strict=True)
-            )
-        )
+    same = partial(same_behaviour, tolerance=tolerance)
     if isinstance(left, dict):
-        return (
-            isinstance(right, dict)
-            and left.keys() == right.keys()
-            and all(same_behaviour(left[key], right[key], tolerance=tolerance) for key in left)
-        )
+        is_alike = isinstance(right, dict) and left.keys() == right.keys()
+        return is_alike and all(same(left[key], right[key]) for key in left)
+    if isinstance(left, (tuple, list)):
+        is_alike = isinstance(right, (tuple, list)) and len(left) == len(right)
+        return is_alike and all(map(same, left, right))
     first, second = (_dense(value) for value in (left, right))
     if first.shape != second.shape:
         return False

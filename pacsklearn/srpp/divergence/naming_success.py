@@ -265,11 +265,8 @@ class HiddenSecrets:
             weight = np.zeros((cluster.size, len(question.secrets)))
             for column, (s, p) in enumerate(zip(question.secrets, question.prior, strict=True)):
                 members = np.asarray(self.members[s])
-                weight[:, column] = (
-                    p
-                    / members.size
-                    * np.array([np.count_nonzero(members == world) for world in cluster])
-                )
+                counts = np.count_nonzero(members == cluster[:, None], axis=1)
+                weight[:, column] = p / members.size * counts
             total += _line_integral(own.astype(np.float64) / self.scale, weight)
         return min(max(total + _SUMS, question.blind), 1.0)
 
@@ -337,16 +334,11 @@ def _cells(points: Floats, weight: Floats, start: Floats, stop: Floats) -> tuple
     lead = mass[rows_, leader]
     # The difference to the leader changes by at most this much a unit, anywhere in the cell.
     both = sizes + sizes[leader][:, None]
-    steepest = np.minimum(
-        np.abs(slope - slope[rows_, leader][:, None]) + both * _BEND * width[:, None] / 2,
-        both * _SLOPE,
-    )
+    at_start = np.abs(slope - slope[rows_, leader][:, None])
+    steepest = np.minimum(at_start + both * _BEND * width[:, None] / 2, both * _SLOPE)
     ahead = [end[rows_, leader][:, None] - end for end in ends]
-    clear = (
-        (ahead[0] >= 0)
-        & (ahead[1] >= 0)
-        & (ahead[0] + ahead[1] >= steepest * width[:, None] * OUTWARD)
-    )
+    fall = steepest * width[:, None] * OUTWARD
+    clear = (ahead[0] >= 0) & (ahead[1] >= 0) & (ahead[0] + ahead[1] >= fall)
     clear[rows_, leader] = True
     unclear = np.where(clear, 0.0, steepest * (width**2)[:, None])
     excess = np.minimum(unclear.max(axis=1), mass.sum(axis=1) - lead)

@@ -153,9 +153,8 @@ class TableCandidates:
         sums = table.total(partial(_share, design, coded, begin))
         sample, failed = table.profile.sample, list[TableError]()
         # Rule 12: of candidates that coincide there are fewer than would be stated.
-        if int(distinct_subsets(self.space.sample.packed, design.n_subsets).max()) < (
-            design.n_subsets - 1
-        ):
+        most = int(distinct_subsets(self.space.sample.packed, design.n_subsets).max())
+        if most < design.n_subsets - 1:
             raise TableError(
                 f"secret: some of the {design.n_subsets} subsets of {table.profile.n_units} units "
                 "are the same; give more rows, or secret=Subsets(n) with a smaller n."

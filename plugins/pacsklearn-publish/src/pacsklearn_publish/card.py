@@ -87,6 +87,7 @@ def _sections(card: Mapping[str, Any]) -> list[_Section]:
     about, model, status = card["about"], card["model"], card["status"]
     figures = [(each["name"], str(Figure(**each)), each["meaning"]) for each in card["figures"]]
     facts = [(fact["name"], "", fact["text"]) for fact in card["facts"]]
+    software = ", ".join(f"{one['name']} {one['version']}" for one in card["software"])
     columns = model["columns"]
     more = f", and {len(columns) - _MANY} more" if len(columns) > _MANY else ""
     return [
@@ -116,9 +117,7 @@ def _sections(card: Mapping[str, Any]) -> list[_Section]:
         (2, "How to Get Started with the Model", [
             f"The model is in {' and '.join(model['files'])}. Check the signature first:",
             _START,
-            "Software: "
-            + ", ".join(f"{one['name']} {one['version']}" for one in card["software"])
-            + "; all of it in software.cdx.json.",
+            f"Software: {software}; all of it in software.cdx.json.",
         ]),
         (2, "Model Card Authors", [about.get("authors") or _UNSAID]),
         (2, "Model Card Contact", [about.get("contact") or _UNSAID]),
