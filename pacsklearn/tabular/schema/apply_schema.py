@@ -197,14 +197,38 @@ def _filled_in(estimator: Any, schema: Schema, columns: Sequence[str]) -> Any:
 
 
 def _list_columns(estimator: Any, schema: Schema, X: Any) -> None:
-    """Put names in place of a column transformer's selectors, by types as the schema reads them."""
-    listed = estimator.transformers if isinstance(estimator, ColumnTransformer) else ()
+    """Put names in place of a column transformer's selectors, by types as the schema reads them.
+
+    By those of the table where none has such a type. What the schema ignores is neither among
+    them, unless a pattern names it, nor in the remainder.
+    """
+    if not isinstance(estimator, ColumnTransformer):
+        return
+    names, listed = column_names(X) or schema.names, estimator.transformers
+    ignored = [column.name for column in schema if column.kind == "ignored"]
     if any(type(where) is make_column_selector for *_, where in listed) and X is not None:
-        one = SchemaColumns(schema).fit_transform(as_pandas(X)[:1])
-        estimator.transformers = [
-            (name, part, where(one) if type(where) is make_column_selector else where)
+        table = as_pandas(X)[:1]
+        views = (SchemaColumns(schema).fit_transform(table), table)
+        listed = [
+            (name, part, _selected(where, views, ignored))
+            if type(where) is make_column_selector
+            else (name, part, where)
             for name, part, where in listed
         ]
+    chosen = [_chosen(where, names) for *_, where in listed]
+    if estimator.remainder != "drop" and None not in chosen:
+        unread = [name for name in ignored if not any(name in each for each in chosen if each)]
+        listed = [*listed, ("ignored by the schema", "drop", unread)] if unread else listed
+    estimator.transformers = listed
+
+
+def _selected(where: Any, views: Sequence[Any], ignored: Sequence[str]) -> list[str]:
+    """Return what a selector finds in the first view that has any of it."""
+    left = () if where.pattern else ignored
+    for view in views:
+        if names := [name for name in where(view) if name not in left]:
+            return names
+    return []
 
 
 def _without_imputers(estimator: Any, schema: Schema, columns: Sequence[str]) -> Any:
@@ -271,6 +295,12 @@ def _chosen(where: Any, columns: Sequence[str] | None) -> Sequence[str] | None:
     if isinstance(where, (int, np.integer)):
         return [str(names[where])]
     if isinstance(where, slice):
+        ends = where.start, where.stop
+        if any(isinstance(end, str) for end in ends):  # by names, the last one included
+            if not {*ends} <= {None, *columns}:
+                return None
+            first, last = (None if end is None else columns.index(end) for end in ends)
+            where = slice(first, None if last is None else last + 1)
         return list(names[where])
     listed = list(where)
     return listed if all(isinstance(one, str) for one in listed) else list(names[listed])

@@ -103,6 +103,52 @@ def test_selected_columns_are_those_of_the_types_that_the_schema_reads(patients:
     }
 
 
+@pytest.mark.parametrize("kind", ["category", "bool", "datetime64", "int64"])
+def test_selectors_of_types_that_the_schema_has_not_go_by_the_table(
+    patients: Any, kind: str
+) -> None:
+    X, y = patients
+    X = X.assign(
+        ward=X["ward"].astype("category"), smoker=y == 1, children=1, id=10**6 + np.arange(len(y))
+    )
+    named = {"category": "ward", "bool": "smoker", "datetime64": "seen", "int64": "children"}
+    part = OneHotEncoder() if kind in ("category", "bool") else StandardScaler()
+    parts = make_column_transformer((part, make_column_selector(dtype_include=kind)))
+    model = make_pipeline(parts, LogisticRegression(C=0.1))
+    model = PACPrivate(model, Membership(0.6), secret=FEW, schema="from table").fit(X, y)
+    (_, _, at), *_ = model.released_estimator_[-2].transformers_
+    assert list(at) == [named[kind]]
+
+
+@pytest.mark.parametrize("remainder", ["drop", StandardScaler()])
+def test_what_is_left_out_is_in_no_selection(patients: Any, remainder: Any) -> None:
+    X, y = patients
+    X = X[["age", "ward"]].assign(id=10**6 + np.arange(len(y)), name=[f"n{i}" for i in range(240)])
+    words, numbers = (
+        make_column_selector(**{f"dtype_{way}": "number"}) for way in ("exclude", "include")
+    )
+    parts = [(OneHotEncoder(), words)]
+    if remainder == "drop":
+        parts.append((StandardScaler(), numbers))
+    parts = make_column_transformer(*parts, remainder=remainder)
+    model = make_pipeline(parts, LogisticRegression(C=0.1))
+    model = PACPrivate(model, Membership(0.6), secret=FEW, schema="from table").fit(X, y)
+    out = [fact for fact in model.guarantee_.public if "is left out" in fact]
+    assert [fact.split()[2] for fact in out] == ["id", "name"]
+    read = [at for _, part, at in model.released_estimator_[-2].transformers_ if part != "drop"]
+    assert sorted(name for at in read for name in at) == ["age", "ward"]
+    assert model.predict(X).shape == y.shape
+
+
+@pytest.mark.parametrize("ends", [("ward", "site"), (None, "site"), ("ward", None)])
+def test_columns_may_be_a_slice_of_names(patients: Any, ends: Any) -> None:
+    X, y = patients
+    X = X[["ward"]].assign(site=X["ward"])
+    model = make_pipeline(make_column_transformer((OneHotEncoder(), slice(*ends))), SVC())
+    model = PACPrivate(model, release=Answers(9), secret=FEW, schema="from table").fit(X, y)
+    assert model.predict(X[:3]).shape == (3,)
+
+
 @pytest.mark.parametrize(
     "around",
     [
