@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ctypes
+import gc
 import math
 import resource
 import signal
@@ -180,6 +181,7 @@ def main() -> None:
     make = caller_app if plane == "caller" else curator_app
     server = uvicorn.Server(_config(make(link, settings, lifespan), settings))
     # Everything is imported and made: a standby's worker waits here until its coordinator leads.
+    gc.freeze()  # to look through it for garbage keeps callers waiting
     _, descriptors, _, _ = socket.recv_fds(control, 1, 1)
     if descriptors:
         server.run(sockets=[socket.socket(fileno=descriptors[0])])
