@@ -150,7 +150,8 @@ def answers_queries(estimator: Any) -> bool:
 
     It is a classifier or regressor that predicts.
     """
-    # The class predicts: a stack whose last model is not stated says so only when it is fitted.
-    if not (hasattr(estimator, "__sklearn_tags__") and hasattr(type(estimator), "predict")):
+    # A stack whose last model is not stated says that it predicts when it is fitted.
+    stacked = any(name.endswith("final_estimator") for name in estimator.get_params())
+    if not (hasattr(estimator, "__sklearn_tags__") and (stacked or hasattr(estimator, "predict"))):
         return False
     return is_classifier(estimator) or is_regressor(estimator)

@@ -264,11 +264,12 @@ class RowRules:
 
 def check_names(X: Any) -> None:
     """Refuse a table in which several columns have one name, and one that is not computed yet."""
-    if hasattr(X, "collect_schema") and hasattr(X, "collect") and not hasattr(X, "shape"):
+    # Of the type: a table that is not computed may take long to say its columns.
+    if hasattr(type(X), "columns") and (hasattr(X, "collect") or hasattr(X, "compute")):
         raise TypeError(
-            f"X is a {type(X).__name__}, which holds no rows yet: give X.collect(). A table that "
-            "does not fit into memory is read in passes by pacsklearn_bigdata.Table, which comes "
-            "with pip install ./plugins/pacsklearn-bigdata in a copy of the repository."
+            f"X is a {type(X).__name__}, which holds no rows yet: give X.collect(), or X.compute() "
+            "of dask. A table that does not fit into memory is read by pacsklearn_bigdata.Table, "
+            "which comes with pip install ./plugins/pacsklearn-bigdata in a copy of the repository."
         )
     if hasattr(X, "iloc") and X.ndim == 1:
         raise ValueError(

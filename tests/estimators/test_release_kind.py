@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from pacsklearn import Answers, Membership, PACPrivate, Parameters, Student, Subsets
-from pacsklearn.exceptions import AnswersWarning
+from pacsklearn.exceptions import AnswersWarning, NoCanonicalizerError
 from pacsklearn.plugins import registry
 from pacsklearn.priors import Expected, Range
 
@@ -104,3 +104,9 @@ def test_a_stack_that_cannot_be_released_answers(*, inside: bool) -> None:
     with pytest.warns(AnswersWarning, match="rows it was fitted"):
         model.fit(*IRIS)
     assert model.predict(IRIS[0][:3]).shape == (3,)
+
+
+def test_a_search_that_keeps_no_model_has_nothing_to_answer() -> None:
+    search = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [3]}, refit=False)
+    with pytest.raises(NoCanonicalizerError, match="refit=True"):
+        PACPrivate(search, secret=Subsets(4)).fit(*IRIS)

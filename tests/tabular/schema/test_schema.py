@@ -184,6 +184,9 @@ def test_a_draft_refuses_the_tables_that_fits_refuse(frame):
     pl = pytest.importorskip("polars", reason="polars is not installed")
     with pytest.raises(TypeError, match="holds no rows yet"):
         Schema.template(pl.DataFrame({"a": [1]}).lazy())
+    dd = pytest.importorskip("dask.dataframe", reason="dask is not installed")
+    with pytest.raises(TypeError, match="holds no rows yet"):
+        Schema.template(dd.from_pandas(frame, npartitions=2))
 
 
 def test_types_of_polars_and_arrow():
