@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, Self
 
 from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from sklearn.utils import Tags
 from sklearn.utils.metadata_routing import MetadataRouter
 
 from pacsklearn._sklearn_compat import features_of
-from pacsklearn.estimators.private_estimator import PrivateEstimator, warn_of_parts_beside
+from pacsklearn.estimators.private_estimator import (
+    PrivateEstimator,
+    check_nested,
+    warn_of_parts_beside,
+)
 from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.kernel.outputs.candidates import FitOptions
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer
@@ -25,6 +29,8 @@ from pacsklearn.universe.row_rules import check_names, check_readable
 from pacsklearn.universe.samplers import sampler_for
 
 _DEFAULT_SCENARIO = "prevalence"
+# What a nested name needs, where a bare value was given.
+_INSTEAD = {"budget": "Renyi(1.0)", "noise": "Noise('isotropic')", "slices": "Slices(200)"}
 
 
 @dataclass(eq=False, repr=False)
@@ -126,6 +132,17 @@ StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
     ledger: Any = None
     random_state: Any = None
     n_jobs: int | None = None
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; nested names reach into objects (``budget__epsilon``).
+
+        Raises
+        ------
+        ValueError
+            Where a nested name has no object to reach into.
+        """
+        check_nested(self, params, _INSTEAD)
+        return super().set_params(**params)
 
     def fit(
         self, X: Any, y: Any = None, *, secret: Any = None, realized: Any = None, **fit_params: Any

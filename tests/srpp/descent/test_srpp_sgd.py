@@ -12,9 +12,10 @@ import pytest
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
-from sklearn.linear_model import SGDClassifier, SGDRegressor
+from sklearn.linear_model import LogisticRegression, SGDClassifier, SGDRegressor
 from sklearn.model_selection import GridSearchCV
-from sklearn.preprocessing import scale
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler, scale
 
 from pacsklearn.exceptions import (
     BudgetError,
@@ -41,6 +42,7 @@ from pacsklearn.srpp import (
     PufferfishGuarantee,
     Renyi,
     SimulatorScenario,
+    SRPPPrivate,
     SRPPSGDClassifier,
     SRPPSGDRegressor,
 )
@@ -748,6 +750,19 @@ def test_bad_parameters(cancer, options, error, words):
     X, y = cancer
     with pytest.raises(error, match=words):
         private(**options).fit(X, y)
+
+
+@pytest.mark.parametrize("model", [SRPPSGDClassifier(), SRPPPrivate(LogisticRegression())])
+def test_nested_names_need_an_object(model):
+    with pytest.raises(ValueError, match=r"give the object first, budget=Renyi\(1.0\)"):
+        model.set_params(budget__epsilon=2.0)
+    assert model.set_params(budget=Renyi(1.0), budget__epsilon=2.0).budget.epsilon == 2.0
+
+
+def test_a_scaler_beside_is_named_with_what_may_hold_it(cancer):
+    X, y = cancer
+    with pytest.warns(PrivacyLeakWarning, match=r"inside: SRPPPrivate\(make_pipeline\(...\)\)"):
+        make_pipeline(StandardScaler(), private()).fit(X, y)
 
 
 def test_questions_are_not_quoted(cancer):
