@@ -93,7 +93,7 @@ def check_universe(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
     check_readable(estimator)
     tags = get_tags(estimator)
     name = type(estimator).__name__
-    X = RowRules.of(estimator).check(X, at_least=2)
+    X = RowRules.of(estimator).check(X, fits=True)
     _check_codebooks(estimator, X)
     _check_ends(estimator, X)
     if y is None:
@@ -212,10 +212,10 @@ class RowRules:
             bool(_parts(estimator)),
         )
 
-    def check(self, X: Any, *, at_least: int = 1) -> Any:
-        """Return the rows as the estimator takes them; errors quote none of them."""
+    def check(self, X: Any, *, fits: bool = False) -> Any:
+        """Return the rows as the estimator takes them, to fit it or ask it; errors quote no row."""
         if type(X) is np.ndarray:
-            enough = X.ndim == 2 and X.shape[0] >= at_least and X.shape[1] > 0
+            enough = X.ndim == 2 and X.shape[0] > fits and X.shape[1] > 0
             # check_array costs more than a stored answer, and would give the same array back.
             if enough and X.dtype == np.float64 and np.isfinite(X).all():
                 return X
@@ -223,7 +223,7 @@ class RowRules:
             check_names(X)
             X = as_pandas(X)
         X = half_as_double(X)
-        if not self._is_numeric(X):
+        if not self._is_numeric(X, fits):
             return X if hasattr(X, "shape") else np.asarray(X)
         if hasattr(X, "iloc"):
             X = quoting_nothing("X", partial(as_doubles, X), partial(about_columns, X))
@@ -238,7 +238,7 @@ class RowRules:
                 X,
                 accept_sparse="csr" if self.inputs.sparse else False,
                 ensure_all_finite=not self.accepts_nan,
-                ensure_min_samples=at_least,
+                ensure_min_samples=1 + fits,  # two to fit
                 estimator=self.name,
                 input_name="X",
             ),
@@ -246,16 +246,17 @@ class RowRules:
         # Columns that are all sparse come as a sparse matrix, whose rows are taken faster.
         return X if hasattr(X, "iloc") and not sparse.issparse(checked) else _short_indices(checked)
 
-    def _is_numeric(self, X: Any) -> bool:
+    def _is_numeric(self, X: Any, fits: bool) -> bool:
         """Return whether all of ``X`` must be numbers.
 
-        Steps inside the estimator may select columns.
+        Steps inside the estimator may select columns; words are asked as the categories they were.
         """
         if self.inputs.string or self.inputs.categorical:
             return False
         mixed = not_numbers(X)
         if mixed and self.categories is not None:
-            return isinstance(self.categories, str) and {*map(str, mixed.values())} != {"category"}
+            typed = {*map(str, mixed.values())} == {"category"}
+            return fits and isinstance(self.categories, str) and not typed
         reads_text = self.first.string or self.first.categorical
         if reads_text and (mixed or getattr(getattr(X, "dtype", None), "kind", "f") in "OSU"):
             return False
