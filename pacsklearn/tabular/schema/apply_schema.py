@@ -218,7 +218,9 @@ def _list_columns(estimator: Any, schema: Schema, X: Any) -> None:
     chosen = [_chosen(where, names) for *_, where in listed]
     if estimator.remainder != "drop" and None not in chosen:
         unread = [name for name in ignored if not any(name in each for each in chosen if each)]
-        listed = [*listed, ("ignored by the schema", "drop", unread)] if unread else listed
+        is_named = X is None or column_names(X) is not None
+        left = unread if is_named else [names.index(name) for name in unread]
+        listed = [*listed, ("ignored by the schema", "drop", left)] if left else listed
     estimator.transformers = listed
 
 

@@ -140,6 +140,18 @@ def test_what_is_left_out_is_in_no_selection(patients: Any, remainder: Any) -> N
     assert model.predict(X).shape == y.shape
 
 
+@pytest.mark.parametrize("as_numbered", [np.asarray, lambda X: X.set_axis(range(3), axis=1)])
+def test_what_is_left_out_of_a_table_without_names_is_in_no_remainder(as_numbered: Any) -> None:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"a": rng.normal(size=60), "b": rng.normal(size=60), "id": range(60)})
+    X, y = as_numbered(table), rng.integers(2, size=60)
+    parts = make_column_transformer((StandardScaler(), [0]), remainder="passthrough")
+    model = make_pipeline(parts, LogisticRegression(C=0.1))
+    model = PACPrivate(model, Nats(1.0), secret=FEW, schema="from table").fit(X, y)
+    assert model.released_estimator_[-1].coef_.shape == (1, 2)
+    assert model.predict(X).shape == y.shape
+
+
 @pytest.mark.parametrize("ends", [("ward", "site"), (None, "site"), ("ward", None)])
 def test_columns_may_be_a_slice_of_names(patients: Any, ends: Any) -> None:
     X, y = patients
