@@ -47,7 +47,7 @@ def distill(
     from pacsklearn.plots.report import privacy_report
     from pacsklearn.tabular.students.distillation import distill as distilled
 
-    recipe = recipes.columns_of(columns)
+    recipe, level = recipes.columns_of(columns), options.number(alpha, "--alpha")
     if recipe["target"] is None:
         raise ValueError("What is taught? Name the column with the targets by --target.")
     for name, stated in ((estimator, params), (student, student_params)):
@@ -73,12 +73,8 @@ def distill(
     with publication(files) as place, rehearsed(place.content):
         if charge.ledger is None:
             source.set_params(ledger=ledger_beside(data, place.model, place.statement))
-        trained = distilled(
-            source.fit(table.X, table.y, **given),
-            learner,
-            queries,
-            alpha=options.number(alpha, "--alpha"),
-        )
+        source.fit(table.X, table.y, **given)
+        trained = distilled(source, learner, queries, alpha=level)
         document = {
             **privacy_report(trained, title=title).statement,
             "model": place.model.name,

@@ -55,8 +55,5 @@ def column_encoder(columns: dict[str, Any]) -> ColumnTransformer:
     numbers = make_pipeline(*([SimpleImputer()] * columns["imputed"]), StandardScaler())
     schema = Schema([Column(name, "text") for name in hashed])
     texts = SchemaEncoder(schema, text_features=_TEXT_FEATURES)
-    return ColumnTransformer(
-        [("texts", texts, hashed)] if hashed else [],
-        remainder=numbers,
-        verbose_feature_names_out=False,
-    )
+    steps = [("texts", texts, hashed)] if hashed else []
+    return ColumnTransformer(steps, remainder=numbers, verbose_feature_names_out=False)

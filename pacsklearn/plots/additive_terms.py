@@ -193,9 +193,7 @@ class AdditiveTermsDisplay(Display):
             for term, own in placed(self.model.terms_)
         }
         if names is None:
-            spread = {
-                name: float(np.ptp(one.effects, axis=0).max()) for name, one in effects.items()
-            }
+            spread = {name: np.ptp(one.effects, axis=0).max() for name, one in effects.items()}
             most = set(sorted(effects, key=lambda name: -spread[name])[:_MOST_TERMS])
             return [one for name, one in effects.items() if name in most]
         listed = [names] if isinstance(names, str) else list(names)

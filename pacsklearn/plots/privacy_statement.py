@@ -81,16 +81,12 @@ def privacy_statement(
             "points": [_finite(point.to_dict()) for point in curve.points],
         }
     if spectrum is not None:
+        noises = zip(spectrum.noises, spectrum.powers, spectrum.noise_variances, strict=True)
         private["noise_spectrum"] = {
             "caveat": "For the curator: a function of the rows without noise.",
             "budget": spectrum.budget,
             "variances": list(spectrum.variances),
-            "noise": {
-                name: {"power": power, "variances": list(variances)}
-                for name, power, variances in zip(
-                    spectrum.noises, spectrum.powers, spectrum.noise_variances, strict=True
-                )
-            },
+            "noise": {n: {"power": p, "variances": list(each)} for n, p, each in noises},
         }
     if audit is not None:
         private["audit"] = {"caveat": AUDIT_CAVEAT, **audit.to_dict()}

@@ -104,11 +104,8 @@ class PrivacyUtilityDisplay(Display):
 
     def _draw_backend(self, index: int, noise: str) -> None:
         points = self.curve.of(noise)
-        style = {
-            **series_style(index),
-            "markersize": 4.5,
-            "label": "least noise under the cap" if noise == "criterion" else noise,
-        }
+        label = "least noise under the cap" if noise == "criterion" else noise
+        style = {**series_style(index), "markersize": 4.5, "label": label}
         # Bands of several backends would hide each other: bars, side by side.
         alone = len(self.curve.noises) == 1
         aside = index - (len(self.curve.noises) - 1) / 2

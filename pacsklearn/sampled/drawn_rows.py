@@ -111,7 +111,5 @@ class DrawnRows(RowsSecret):
             f"drawn afresh from all subsets that hold {share} of every class{dealt} "
             f"({self.entropy:.4g} nats); there is no list of candidates"
         )
-        return [
-            ("secret", secret),
-            ("naming the subset", f"at most {percent_up(bounds.naming)} %"),
-        ]
+        naming = f"at most {percent_up(bounds.naming)} %"
+        return [("secret", secret), ("naming the subset", naming)]

@@ -37,11 +37,8 @@ def sliced_options(model: Any) -> SlicedOptions:
             f"{'the class' if isinstance(model.estimator, type) else 'an object of type'} "
             f"{kind.__name__}."
         )
-    options = SlicedOptions(
-        as_renyi(model.budget),
-        stated(Slices, model.slices, "slices"),
-        stated(Noise, model.noise, "noise"),
-    )
+    budget, slices = as_renyi(model.budget), stated(Slices, model.slices, "slices")
+    options = SlicedOptions(budget, slices, stated(Noise, model.noise, "noise"))
     options.slices.check()
     if options.noise.shape == "anisotropic" and options.slices.aggregation == "full":
         raise ValueError(

@@ -227,10 +227,8 @@ def _require_same_behaviour(
 ) -> None:
     remedy = "return the template from decode, with every fitted attribute set that is asked for."
     with rule.completes(f"After {where} the estimator cannot be asked", remedy):
-        is_same = same_behaviour(
-            canonicalizer.behaviour(released, candidates.X),
-            canonicalizer.behaviour(estimator, candidates.X),
-        )
+        shown = canonicalizer.behaviour(released, candidates.X)
+        is_same = same_behaviour(shown, canonicalizer.behaviour(estimator, candidates.X))
     rule.require(
         is_same,
         f"After {where} the estimator does not behave as the one that was encoded.",

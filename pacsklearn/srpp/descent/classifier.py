@@ -173,10 +173,8 @@ class SRPPSGDClassifier(JudgedByBudget, ClassifierMixin, LinearSGD):
             self.classes_: NDArray[Any] = np.unique(y) if classes is None else classes
             self._read_off = classes is None and hides
             if self._read_off:
-                warn_user(
-                    f"{_READ_OFF} The guarantee says 'not for release' until then.",
-                    PrivacyLeakWarning,
-                )
+                text = f"{_READ_OFF} The guarantee says 'not for release' until then."
+                warn_user(text, PrivacyLeakWarning)
         if self.classes_.size < 2:
             raise ValueError(
                 f"{'y' if classes is None else 'classes'} must have at least two classes, got "

@@ -115,12 +115,8 @@ class DiscrepancyCap:
         """
         most = counts.variation_tail(variation, n_rows, batch_size, sampling, delta)
         moment = counts.variation_second_moment(variation, n_rows, batch_size, sampling)
-        return cls._bounded(
-            (n_rows, batch_size, sampling),
-            (most, delta),
-            moment,
-            f"independent rows, total variation at most {variation:g}",
-        )
+        source = f"independent rows, total variation at most {variation:g}"
+        return cls._bounded((n_rows, batch_size, sampling), (most, delta), moment, source)
 
     @classmethod
     def sampled(
@@ -243,10 +239,8 @@ class DiscrepancyCap:
         """
         if other.failure <= self.failure or self.log_law is not None:
             return self
-        return self._of(
-            **vars(self)
-            | {"failure": other.failure, "source": f"{self.source}; checked by {other.source}"}
-        )
+        source = f"{self.source}; checked by {other.source}"
+        return self._of(**vars(self) | {"failure": other.failure, "source": source})
 
     def covers(self, other: DiscrepancyCap, rounding: float = 1e-9) -> bool:
         """Say whether bounds for the other one hold for this one: its count is no smaller.

@@ -85,10 +85,8 @@ def opened_run(
             f"{'not ' * budget.hides}noised; call fit for a new run."
         )
     if not budget.hides:
-        warn_user(
-            "NoiseMultiplier(0) adds no noise: the model is NOT private and has no guarantee.",
-            PrivacyLeakWarning,
-        )
+        text = "NoiseMultiplier(0) adds no noise: the model is NOT private and has no guarantee."
+        warn_user(text, PrivacyLeakWarning)
         plain = BatchSampler.beside(rows.sampler, rows.n_rows, rows.batch_size, batches.sampling)
         return PlainRun(plain, rows.batch_size)
     accountant = SRPPSGDAccountant(rows.cap, clipping, float(budget.order), batches.accounting)

@@ -171,18 +171,13 @@ class PufferfishGuarantee(Guarantee):
             who = "the best attack"
             if self.success is None:
                 who = "an attack, for all that is proved,"
-            return Status(
-                Reliance.HIDES_NOTHING,
-                f"{who} tells a pair of secrets apart in {percent_up(pair)} % of cases",
-            )
+            why = f"{who} tells a pair of secrets apart in {percent_up(pair)} % of cases"
+            return Status(Reliance.HIDES_NOTHING, why)
         sliced = "" if self.aggregation == "full" else ", sliced, not full"
         mean = f", a mean over {secret.averaged_over}" if secret.averaged_over else ""
         tables = f" for {secret.holds_for}" if secret.holds_for else ""
-        return relied_on(
-            self.confidence,
-            f"proved for the scenario's data sets{sliced}{mean}",
-            f"{tables}{sliced}{mean}",
-        )
+        proved = f"proved for the scenario's data sets{sliced}{mean}"
+        return relied_on(self.confidence, proved, f"{tables}{sliced}{mean}")
 
     def _sentences(self) -> str:
         secret = self.secret
@@ -259,10 +254,8 @@ def _attacks(guarantee: PufferfishGuarantee) -> Rows:
         )
 
     naming = line(success.secret, success.secret_slice, success.secret_blind)
-    return [
-        ("telling a pair apart", line(success.pair, success.pair_slice, 0.5)),
-        ("naming the secret", naming),
-    ]
+    pair = line(success.pair, success.pair_slice, 0.5)
+    return [("telling a pair apart", pair), ("naming the secret", naming)]
 
 
 @rows_of_kind.register

@@ -166,12 +166,9 @@ class SecretBatches(SecretWorlds):
             f"at most {self.largest:,} in a batch, {self.second_moment:.6g} in mean square; "
             f"{self.source}"
         )
-        lines = [
-            *super().rows(),
-            ("run", run),
-            ("differing rows", differing),
-            ("clipping", f"norm {norms} a row, {self.n_parameters:,} parameters"),
-        ]
+        clipping = f"norm {norms} a row, {self.n_parameters:,} parameters"
+        lines = [*super().rows(), ("run", run)]
+        lines += [("differing rows", differing), ("clipping", clipping)]
         if self.information is not None:
             known = ", on average over the batches" if self.averaged_over else ""
             every = self.n_pairs == self.n_secrets * (self.n_secrets - 1) // 2

@@ -61,10 +61,8 @@ def mixture_information(
     """
     values = _leakages(mixture, n_draws, generator)
     known = math.log(mixture.n_possible) - entropy_of(mixture)
-    return InformationEstimate(
-        max(float(np.mean(values)) - known, 0.0),
-        float(np.std(values) / math.sqrt(n_draws)),
-    )
+    error = float(np.std(values) / math.sqrt(n_draws))
+    return InformationEstimate(max(float(np.mean(values)) - known, 0.0), error)
 
 
 def certified_information(

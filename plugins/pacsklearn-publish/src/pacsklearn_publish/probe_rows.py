@@ -111,10 +111,8 @@ def _values(column: Column, generator: np.random.Generator, count: int) -> Any:
         if column.kind == "number":
             return values
         start = date(1970, 1, 1)
-        return np.array(
-            [None if np.isnan(day) else start + timedelta(days=int(day)) for day in values],
-            dtype=object,
-        )
+        days = [None if np.isnan(day) else start + timedelta(days=int(day)) for day in values]
+        return np.array(days, dtype=object)
     known = [*column.categories, *column.missing, None, "none of them"]
     if column.kind in ("text", "ignored"):
         known = ["some words", "other words", None]
