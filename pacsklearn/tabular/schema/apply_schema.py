@@ -200,7 +200,7 @@ def _list_columns(estimator: Any, schema: Schema, X: Any) -> None:
     """Put names in place of a column transformer's selectors, by types as the schema reads them.
 
     By those of the table where none has such a type. What the schema ignores is neither among
-    them, unless a pattern names it, nor in the remainder.
+    them nor in the remainder, and refused where it is named.
     """
     if not isinstance(estimator, ColumnTransformer):
         return
@@ -216,6 +216,14 @@ def _list_columns(estimator: Any, schema: Schema, X: Any) -> None:
             for name, part, where in listed
         ]
     chosen = [_chosen(where, names) for *_, where in listed]
+    taken = [own for (_, part, _), own in zip(listed, chosen, strict=True) if part != "drop"]
+    for name in ignored:
+        if any(name in own for own in taken if own):
+            raise ValueError(
+                f"{type(estimator).__name__} takes the column {name!r}, which the schema leaves "
+                "out (it names rows or units, or is empty): leave it out there too, or describe it "
+                "in a codebook, schema=."
+            )
     if estimator.remainder != "drop" and None not in chosen:
         unread = [name for name in ignored if not any(name in each for each in chosen if each)]
         is_named = X is None or column_names(X) is not None
@@ -226,9 +234,8 @@ def _list_columns(estimator: Any, schema: Schema, X: Any) -> None:
 
 def _selected(where: Any, views: Sequence[Any], ignored: Sequence[str]) -> list[str]:
     """Return what a selector finds in the first view that has any of it."""
-    left = () if where.pattern else ignored
     for view in views:
-        if names := [name for name in where(view) if name not in left]:
+        if names := [name for name in where(view) if name not in ignored]:
             return names
     return []
 

@@ -152,6 +152,22 @@ def test_what_is_left_out_of_a_table_without_names_is_in_no_remainder(as_numbere
     assert model.predict(X).shape == y.shape
 
 
+@pytest.mark.parametrize(
+    "where", ["id", ["age", "id"], slice("age", "id"), [0, 1], make_column_selector("id")]
+)
+def test_what_is_left_out_cannot_be_named(patients: Any, where: Any) -> None:
+    X, y = patients
+    X = X[["age"]].assign(id=10**6 + np.arange(len(y)), ward=X["ward"])
+    parts = make_column_transformer((StandardScaler(), where), (OneHotEncoder(), ["ward"]))
+    model = PACPrivate(make_pipeline(parts, LogisticRegression()), secret=FEW, schema="from table")
+    if isinstance(where, make_column_selector):  # a pattern finds what is read
+        model.fit(X, y)
+        assert list(model.released_estimator_[-2].transformers_[0][2]) == []
+        return
+    with pytest.raises(ValueError, match="'id', which the schema leaves out"):
+        model.fit(X, y)
+
+
 @pytest.mark.parametrize("ends", [("ward", "site"), (None, "site"), ("ward", None)])
 def test_columns_may_be_a_slice_of_names(patients: Any, ends: Any) -> None:
     X, y = patients
@@ -223,14 +239,12 @@ def test_others_of_numbered_categories_are_none_of_them(patients: Any) -> None:
 def test_imputers_with_work_stay(patients: Any) -> None:
     X, y = patients
     ill = Column("ill", "category", categories=(1, 2))  # a gap among these stays one
-    schema = Schema([Column("age", low=0.0, high=100.0), Column("note", "ignored"), ill])
-    X = X[["age", "note"]].assign(ill=np.where(y == 1, 1.0, np.nan))
+    schema = Schema([Column("age", low=0.0, high=100.0), ill])
+    X = X[["age"]].assign(ill=np.where(y == 1, 1.0, np.nan))
     for columns, imputer in (
         (["age"], SimpleImputer(add_indicator=True)),
         (["age"], SimpleImputer(missing_values=0.0)),
         (["ill"], SimpleImputer()),
-        (["note"], SimpleImputer(strategy="most_frequent")),
-        (make_column_selector("age|note"), SimpleImputer(strategy="most_frequent")),
     ):
         read = read_by(ColumnTransformer([("part", imputer, columns)]), schema, X)
         assert read[-1].transformers[0][1] is not imputer
