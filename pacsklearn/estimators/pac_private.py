@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from sklearn.utils import Tags
 
@@ -20,7 +20,6 @@ from pacsklearn.estimators.failed_fit import explain
 from pacsklearn.estimators.open_fit import OpenFit, PreparedRows
 from pacsklearn.estimators.private_estimator import (
     PrivateEstimator,
-    check_nested,
     unfitted,
     warn_of_parts_beside,
 )
@@ -39,12 +38,6 @@ from pacsklearn.universe.stated_budget import as_budget
 
 if TYPE_CHECKING:
     from pacsklearn.tabular.choosing.fit_plan import FitPlan
-
-_INSTEAD = {
-    "release": "Parameters() or another of the release kinds",
-    "secret": "Subsets()",
-    "budget": "Nats(1/16)",
-}
 
 
 @dataclass(eq=False, repr=False)
@@ -186,27 +179,17 @@ SubsetFitError, NonDeterministicError
 
     # How long the universe took, and how options score.
     _curators = frozenset({"fit_report_", "verdict_"})
+    _instead: ClassVar[dict[str, str]] = {
+        "release": "Parameters() or another of the release kinds",
+        "secret": "Subsets()",
+        "budget": "Nats(1/16)",
+    }
 
     def __getstate__(self) -> dict[str, Any]:
         state = {**super().__getstate__(), "release": unfitted(self.release)}
         if "release_" in state:
             state["release_"] = unfitted(self.release_)
         return state
-
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters; nested names reach into objects (``release__certify``).
-
-        Returns
-        -------
-        PACPrivate
-
-        Raises
-        ------
-        ValueError
-            Where a nested name has no object to reach into.
-        """
-        check_nested(self, params, _INSTEAD)
-        return super().set_params(**params)
 
     def fit(self, X: Any, y: Any = None, *, groups: Any = None, **fit_params: Any) -> Self:
         """Release a private model of the rows.

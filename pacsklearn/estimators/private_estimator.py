@@ -54,6 +54,28 @@ def _can_fit_predict(self: PrivateEstimator) -> bool:
 class JudgedByBudget:
     """Estimators whose budget decides how good they are: scikit-learn's checks expect no score."""
 
+    # Objects to give in place of a bare value, before nested names reach into them.
+    _instead: ClassVar[dict[str, str]]
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; nested names reach into objects (``budget__nats``).
+
+        Raises
+        ------
+        ValueError
+            Where a nested name has no object to reach into.
+        """
+        for name in params:
+            head, nested, _ = name.partition("__")
+            given = params.get(head, getattr(self, head, None))
+            if nested and head in self._instead and not hasattr(given, "get_params"):
+                raise ValueError(
+                    f"{name} reaches into {head}, which is {given!r}: give the object first, "
+                    f"{head}={self._instead[head]}."
+                )
+        made: Self = super().set_params(**params)  # type: ignore[misc]
+        return made
+
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, as_parameter(value) if name == "ledger" else value)
 
@@ -265,23 +287,6 @@ class PrivateEstimator(ShowsItsGuarantee, JudgedByBudget, MetaEstimatorMixin, Ba
         if transform is not None:
             set_output_config(self, transform)
         return self
-
-
-def check_nested(estimator: Any, params: Mapping[str, Any], instead: Mapping[str, str]) -> None:
-    """Refuse nested names that have no object to reach into; ``instead`` is given before.
-
-    Raises
-    ------
-    ValueError
-    """
-    for name in params:
-        head, nested, _ = name.partition("__")
-        given = params.get(head, getattr(estimator, head, None))
-        if nested and head in instead and not hasattr(given, "get_params"):
-            raise ValueError(
-                f"{name} reaches into {head}, which is {given!r}: give the object first, "
-                f"{head}={instead[head]}."
-            )
 
 
 def unfitted(value: Any) -> Any:

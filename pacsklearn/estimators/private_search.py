@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 from sklearn.base import clone, is_classifier
 from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
@@ -98,6 +98,8 @@ class PrivateGridSearchCV(JudgedByBudget, GridSearchCV):
         ...
     pacsklearn.exceptions.BudgetExhaustedError: The budget is exhausted: 0 nats are spent, ...
     """
+
+    _instead: ClassVar[dict[str, str]] = {}
 
     def __init__(
         self,

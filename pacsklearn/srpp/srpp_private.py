@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import Any, ClassVar
 
 from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from sklearn.utils import Tags
@@ -13,7 +13,6 @@ from sklearn.utils.metadata_routing import MetadataRouter
 from pacsklearn._sklearn_compat import features_of
 from pacsklearn.estimators.private_estimator import (
     PrivateEstimator,
-    check_nested,
     warn_of_parts_beside,
 )
 from pacsklearn.exceptions import NoCanonicalizerError
@@ -29,8 +28,6 @@ from pacsklearn.universe.row_rules import check_names, check_readable
 from pacsklearn.universe.samplers import sampler_for
 
 _DEFAULT_SCENARIO = "prevalence"
-# What a nested name needs, where a bare value was given.
-_INSTEAD = {"budget": "Renyi(1.0)", "noise": "Noise('isotropic')", "slices": "Slices(200)"}
 
 
 @dataclass(eq=False, repr=False)
@@ -133,16 +130,11 @@ StructureMismatchError, GaugeError, SubsetFitError, NonDeterministicError
     random_state: Any = None
     n_jobs: int | None = None
 
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters; nested names reach into objects (``budget__epsilon``).
-
-        Raises
-        ------
-        ValueError
-            Where a nested name has no object to reach into.
-        """
-        check_nested(self, params, _INSTEAD)
-        return super().set_params(**params)
+    _instead: ClassVar[dict[str, str]] = {
+        "budget": "Renyi(1.0)",
+        "noise": "Noise('isotropic')",
+        "slices": "Slices(200)",
+    }
 
     def fit(
         self, X: Any, y: Any = None, *, secret: Any = None, realized: Any = None, **fit_params: Any

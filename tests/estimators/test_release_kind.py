@@ -16,7 +16,15 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from pacsklearn import Answers, Membership, PACPrivate, Parameters, Student, Subsets
+from pacsklearn import (
+    Answers,
+    AutoPrivateClassifier,
+    Membership,
+    PACPrivate,
+    Parameters,
+    Student,
+    Subsets,
+)
 from pacsklearn.exceptions import AnswersWarning, NoCanonicalizerError
 from pacsklearn.plugins import registry
 from pacsklearn.priors import Expected, Range
@@ -50,6 +58,9 @@ def test_nested_names_say_where_there_is_nothing_to_reach_into(name: str) -> Non
     head = name.partition("__")[0]
     with pytest.raises(ValueError, match=f"^{name} reaches into {head}.* give the object first"):
         PACPrivate(LogisticRegression()).set_params(**{name: 1})
+    if head != "release":
+        with pytest.raises(ValueError, match=f"^{name} reaches into {head}.* give the object"):
+            AutoPrivateClassifier().set_params(**{name: 1})
 
 
 @pytest.mark.soak

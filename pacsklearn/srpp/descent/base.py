@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -19,7 +19,7 @@ from sklearn.utils.validation import (
 
 from pacsklearn._progress import bar
 from pacsklearn.estimators.model_digest import mark_released
-from pacsklearn.estimators.private_estimator import check_nested, warn_of_parts_beside
+from pacsklearn.estimators.private_estimator import warn_of_parts_beside
 from pacsklearn.estimators.released_tables import RELEASED
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.srpp.descent.clipped_gradient import clipped_sum
@@ -70,16 +70,14 @@ class LinearSGD(LinearParameters):
     def _publish(self, parameters: Floats) -> None:
         """Set coefficients and intercepts."""
 
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters; nested names reach into objects (``budget__epsilon``).
-
-        Raises
-        ------
-        ValueError
-            Where a nested name has no object to reach into.
-        """
-        check_nested(self, params, _INSTEAD)
-        return super().set_params(**params)
+    _instead: ClassVar[dict[str, str]] = {
+        "budget": "Renyi(1.0)",
+        "batches": "Batches(64)",
+        "clipping": "Clipping(1.0)",
+        "epochs": "Epochs(20)",
+        "learning_rate": "LearningRate(0.5)",
+        "penalty": "Penalty('l2')",
+    }
 
     def fit(
         self,
@@ -343,15 +341,6 @@ class LinearSGD(LinearParameters):
         return tags
 
 
-# What a nested name needs, where a bare value was given.
-_INSTEAD = {
-    "budget": "Renyi(1.0)",
-    "batches": "Batches(64)",
-    "clipping": "Clipping(1.0)",
-    "epochs": "Epochs(20)",
-    "learning_rate": "LearningRate(0.5)",
-    "penalty": "Penalty('l2')",
-}
 _PRIVATE = ("_descent", "_read_off", "_record", "_scales")
 
 

@@ -61,6 +61,7 @@ class _AutoPrivate(ShowsItsGuarantee, BaseEstimator):
 
     draws_its_own_secret: ClassVar[bool] = True
     _curators: ClassVar[frozenset[str]] = frozenset({"verdict_"})  # how options score
+    _instead: ClassVar[dict[str, str]] = {"budget": "Nats(1/16)", "secret": "Subsets()"}
 
     @abstractmethod
     def _listed(self, schema: Schema | None, n_features: int) -> list[Any]:
