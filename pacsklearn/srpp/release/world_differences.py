@@ -66,7 +66,7 @@ def world_differences(worlds: Worlds, X: Any, y: Any) -> WorldDifferences:
     scenario add up. Data sets made of rows of the table are compared by which rows they are.
     """
     listed = worlds.worlds
-    most = max(_differing(listed[i], listed[j], X, y) for i, j in _compared(worlds))
+    most = max((_differing(listed[i], listed[j], X, y) for i, j in _compared(worlds)), default=0)
     if most == 0:
         raise ScenarioError("All data sets of the scenario are the same: there is nothing to hide.")
     return WorldDifferences.of(worlds, most)
