@@ -271,7 +271,7 @@ def test_answers_of_an_older_copy_are_refused(
     house.close()
     heir: House = new_house(found=False)
     deadline = time.monotonic() + 60
-    while "older copy" not in caplog.text:
+    while "older copy" not in caplog.text or not heir.coordinator.is_ready:
         assert time.monotonic() < deadline
         time.sleep(0.02)
     with pytest.raises(Problem, match="not be loaded yet"):
