@@ -32,6 +32,18 @@ def test_a_name_that_no_database_can_hold_is_nobodys(new_house: Any, address: st
     assert house.call("GET", "/v1/jobs/%00", user="ann").status_code == 404
 
 
+@pytest.mark.parametrize("name", ["risk@abc", "risk@", "risk@0", "risk@-1", "risk@1@2", "@1", "@"])
+def test_a_version_that_is_no_number_is_of_no_model(house: House, name: str) -> None:
+    for method, path in (
+        ("POST", "/publish"), ("POST", "/withdraw"), ("DELETE", ""), ("GET", "/statement"),
+    ):  # fmt: skip
+        told = house.call(method, f"/v1/models/{name}{path}", user="curator")
+        assert told.status_code in (404, 405), (path, told.text)
+    house.key("ann", quota=1.0)
+    for path in (f"/v1/models/{name}/card", f"/v2/models/{name}", f"/v2/models/{name}/ready"):
+        assert house.call("GET", path, user="ann").status_code == 404, path
+
+
 def test_amounts_whose_sum_is_none(new_house: Any) -> None:
     house: House = new_house()
 

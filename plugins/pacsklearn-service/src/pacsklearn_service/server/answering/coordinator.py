@@ -272,12 +272,13 @@ class Coordinator:
 
     def _desk(self, name: str) -> Desk:
         self._check_ready()
-        own, _, version = name.partition("@")
-        found = self._shelf.found(own, version)
+        has_version = "@" in name
+        found = self._shelf.found(name) if has_version else self._shelf.newest(name)
         if found is not None and found.desk is not None:
             return found.desk
         for each, dataset in self.catalog.published().items():
-            if each == name.removesuffix("@1") or (not version and each.partition("@")[0] == own):
+            own = each if has_version else each.partition("@")[0]
+            if own == name.removesuffix("@1"):
                 self.token(dataset)
                 break
         else:

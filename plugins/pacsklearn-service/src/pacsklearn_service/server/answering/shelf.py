@@ -39,13 +39,17 @@ class Shelf:
         self._models: dict[str, dict[str, Published]] = {}
         self._lock = threading.Lock()
 
-    def found(self, key: str, version: str | None = None) -> Published | None:
-        """Return the version of a key; with a version that of a name, the newest where empty."""
-        name, number = versioned(key)
+    def found(self, key: str) -> Published | None:
+        """Return the version of a key, as it is stored or as somebody wrote it."""
+        name, has_version, version = key.partition("@")
+        with self._lock:
+            return self._models.get(name, {}).get(version if has_version else "1")
+
+    def newest(self, name: str) -> Published | None:
+        """Return the newest version of a model."""
         with self._lock:
             versions = self._models.get(name, {})
-            which = str(number) if version is None else version
-            return versions.get(which or max(versions, key=int, default=""))
+            return versions.get(max(versions, key=int, default=""))
 
     def versions(self, name: str) -> list[Published]:
         """Return the versions of a model."""
