@@ -21,8 +21,8 @@ GUARANTEE: Final = "pacsklearn_guarantee_"
 DIGEST: Final = "pacsklearn_digest_"
 """Attribute of a released model with the digest of what it was when it was decoded."""
 
-# What we add, and how outputs are shown (``set_output``), which is no part of the model.
-_ASIDE: Final = frozenset({GUARANTEE, DIGEST, "_sklearn_output_config"})
+# What we add, how outputs are shown (``set_output``) and who pickles: no part of the model.
+_ASIDE: Final = frozenset({GUARANTEE, DIGEST, "_sklearn_output_config", "_sklearn_version"})
 # Of objects that are no more than their attributes.
 _PLAIN: Final = (object.__getstate__, BaseEstimator.__getstate__)
 
@@ -132,8 +132,9 @@ def _array(value: Any, inside: tuple[int, ...]) -> Iterator[bytes]:
 def _object(value: Any, inside: tuple[int, ...]) -> Iterator[bytes]:
     yield f"object {_name(type(value))}".encode()
     state = getattr(value, "__dict__", None)
-    # Compiled classes and slots say how they are made again, as does what wraps a compiled one.
-    if state is None or type(value).__getstate__ not in _PLAIN:
+    if state is not None and type(value).__getstate__ not in _PLAIN:
+        state = value.__getstate__()  # what wraps a compiled object says what it is
+    if not isinstance(state, Mapping):  # compiled classes and slots say how they are made again
         yield from _parts(value.__reduce_ex__(2)[1:3], inside)
         return
     for name in sorted(state.keys() - _ASIDE):

@@ -152,6 +152,5 @@ def answers_queries(estimator: Any) -> bool:
     """
     # A stack whose last model is not stated says that it predicts when it is fitted.
     stacked = any(name.endswith("final_estimator") for name in estimator.get_params())
-    if not (hasattr(estimator, "__sklearn_tags__") and (stacked or hasattr(estimator, "predict"))):
-        return False
-    return is_classifier(estimator) or is_regressor(estimator)
+    predicts = hasattr(estimator, "__sklearn_tags__") and (stacked or hasattr(estimator, "predict"))
+    return predicts and (is_classifier(estimator) or is_regressor(estimator))

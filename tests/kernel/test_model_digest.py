@@ -17,6 +17,7 @@ from sklearn.cluster import KMeans
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA
+from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import GaussianNB
@@ -234,3 +235,21 @@ def test_what_wraps_a_compiled_object_answers_by_the_state_it_pickles():
     assert set(private.predict(X[:5])) <= set(y)
     assert model_digest(Wrapping()) == model_digest(Wrapping())
     assert model_digest(Wrapping()) != model_digest(Wrapping(C=2.0))
+
+
+class Forgetful(Ridge):
+    """Its pickles leave out what it can make again."""
+
+    def __getstate__(self):
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "cache_"}
+
+
+def test_what_pickles_itself_is_marked_as_any_other(monkeypatch):
+    model = mark_released(Forgetful(), Promise())
+    assert model_digest(model) == model.pacsklearn_digest_
+    assert model_digest(pickle.loads(pickle.dumps(model))) == model.pacsklearn_digest_
+    assert model_digest(model.set_params(alpha=2.0)) != model.pacsklearn_digest_
+    before = model_digest(IsotonicRegression())
+    monkeypatch.setattr("sklearn.base.__version__", "another")
+    assert model_digest(IsotonicRegression()) == before
