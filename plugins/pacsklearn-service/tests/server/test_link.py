@@ -44,7 +44,7 @@ def test_who_asks_is_told_when_the_work_was_called_off(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("error", "kind", "words"), [
     (LedgerError("The database is full"), "unavailable", "The database is full"),
-    (RuntimeError("the row was 1.5"), "defect", "RuntimeError"),
+    (RuntimeError("the row was -271828.25"), "defect", "RuntimeError"),
 ])  # fmt: skip
 def test_the_operator_reads_why_an_operation_failed(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, error: Exception, kind: str, words: str
@@ -57,7 +57,7 @@ def test_the_operator_reads_why_an_operation_failed(
     assert words not in told.detail
     (line,) = [json.loads(each.message) for each in caplog.records if each.levelname == "ERROR"]
     assert (line["operation"], line["why"]) == ("infer", words)
-    assert "1.5" not in caplog.text
+    assert "271828.25" not in caplog.text
 
 
 def test_a_refusal_is_no_failure(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
