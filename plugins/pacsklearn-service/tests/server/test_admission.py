@@ -24,7 +24,7 @@ from pacsklearn_service.server.web.schemas import ARROW, PARQUET
 from pacsklearn_service.server.web.table_body import any_table
 from pacsklearn_service.server.web.worker import BoundedHttp, caller_app
 from service_house.house import House, contested_rows, v2
-from service_house.live import free_port
+from service_house.live import own_port
 from service_house.local_link import LocalLink
 
 MODEL = "/v1/models/risk"
@@ -267,23 +267,22 @@ def test_who_has_sent_all_may_close_that_half_and_gets_the_reply(house: House) -
 
 @contextlib.contextmanager
 def served(house: House) -> Iterator[tuple[int, uvicorn.Server]]:
-    port, app = free_port(), caller_app(LocalLink(house.operations), house.settings)
+    own, app = own_port(), caller_app(LocalLink(house.operations), house.settings)
     server = uvicorn.Server(
         uvicorn.Config(
             app,
-            port=port,
             log_level="critical",
             lifespan="off",
             limit_concurrency=10,
             http=BoundedHttp,
         )
     )
-    thread = threading.Thread(target=server.run, daemon=True)
+    thread = threading.Thread(target=server.run, args=([own],), daemon=True)
     thread.start()
     try:
         while not server.started:
             time.sleep(0.01)
-        yield port, server
+        yield own.getsockname()[1], server
     finally:
         server.should_exit = True
         thread.join(30)

@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 from service_house.house import House, contested_rows, v2
-from service_house.live import Live, free_port, patience, wait_until_asleep
+from service_house.live import Live, patience, wait_until_asleep
 
 from tests.kernel.ledger.postgres_server import PostgresServer
 
@@ -75,10 +75,9 @@ def test_a_leader_that_stands_still_is_replaced_on_a_server(
     house = House(tmp_path, key, address=address)
     shown = house.key("ann")
     house.close()
-    ports = free_port(), free_port()
     ends = str(tmp_path / "high-water")
-    leader = Live(tmp_path, address=address, ports=ports, high_water=ends)
-    standby = None
+    leader = Live(tmp_path, address=address, high_water=ends)
+    ports, standby = (leader.port, leader.curator_port), None
     try:
         leader.wait()
         standby = Live(tmp_path, address=address, ports=ports, high_water=ends)

@@ -29,7 +29,7 @@ from pacsklearn_service.server.server import Server
 from pacsklearn_service.server.settings import Settings
 from pacsklearn_service.server.web import worker as web
 from service_house.house import v2
-from service_house.live import Live, free_port, patience, wait_until_asleep
+from service_house.live import Live, own_port, patience, wait_until_asleep
 from sklearn.datasets import load_breast_cancer
 from typer.testing import CliRunner
 
@@ -333,14 +333,14 @@ def test_a_greeting_that_never_comes_is_not_waited_for(
     certificate, private_key = self_signed(tmp_path)
     settings = Settings(certificate=str(certificate), private_key=str(private_key))
     config = web._config(lambda *_: None, settings)
-    config.port, config.lifespan, config.log_level = free_port(), "off", "critical"
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, daemon=True)
+    config.lifespan, config.log_level = "off", "critical"
+    own, server = own_port(), uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, args=([own],), daemon=True)
     thread.start()
     try:
         while not server.started:
             time.sleep(0.01)
-        with socket.create_connection(("127.0.0.1", config.port), timeout=20) as half:
+        with socket.create_connection(own.getsockname(), timeout=20) as half:
             assert half.recv(1) == b""
     finally:
         server.should_exit = True

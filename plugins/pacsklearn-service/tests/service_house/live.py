@@ -17,11 +17,12 @@ import httpx
 DEMO = Path(__file__).parents[4] / "examples" / "service_demo.py"
 
 
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-        return port
+def own_port() -> socket.socket:
+    """A port that nobody else is given while the socket is open; a server may bind it as well."""
+    found = socket.socket()
+    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    found.bind(("127.0.0.1", 0))
+    return found
 
 
 class Live:
@@ -29,8 +30,9 @@ class Live:
 
     def __init__(self, folder: Path, *words: str, address: str | None = None,
                  ports: tuple[int, int] | None = None, **settings: Any) -> None:  # fmt: skip
-        self.folder, self.health_port = folder, free_port()
-        self.port, self.curator_port = ports or (free_port(), free_port())
+        self.folder, self._held = folder, [own_port() for _ in range(1 if ports else 3)]
+        self.health_port, *own = [each.getsockname()[1] for each in self._held]
+        self.port, self.curator_port = ports or own
         config = folder / f"service-{self.health_port}.toml"
         stated = settings | {
             "database": address or f"sqlite:///{folder / 'service.db'}",
@@ -115,7 +117,8 @@ class Live:
                 os.kill(worker, signal.SIGKILL)
             except ProcessLookupError:
                 continue
-        self.log.close()
+        for each in (self.log, *self._held):
+            each.close()
 
 
 def wait_until_asleep(live: Live) -> None:

@@ -12,7 +12,7 @@ import uvicorn
 from pacsklearn_service import PrivateModel
 from pacsklearn_service.server.web.worker import caller_app
 from service_house.house import House
-from service_house.live import free_port
+from service_house.live import own_port
 from service_house.local_link import LocalLink
 
 
@@ -56,16 +56,14 @@ class Faults:
 @contextmanager
 def serving(house: House, **options: Any) -> Iterator[tuple[str, Faults]]:
     """Address of the service while the block runs."""
-    faults, port = Faults(caller_app(LocalLink(house.operations), house.settings)), free_port()
-    server = uvicorn.Server(
-        uvicorn.Config(faults, port=port, log_level="critical", lifespan="off", **options)
-    )
-    thread = threading.Thread(target=server.run, daemon=True)
+    faults, own = Faults(caller_app(LocalLink(house.operations), house.settings)), own_port()
+    server = uvicorn.Server(uvicorn.Config(faults, log_level="critical", lifespan="off", **options))
+    thread = threading.Thread(target=server.run, args=([own],), daemon=True)
     thread.start()
     deadline = time.monotonic() + 30
     while not server.started and time.monotonic() < deadline:
         time.sleep(0.01)
-    yield f"{'https' if options else 'http'}://127.0.0.1:{port}", faults
+    yield f"{'https' if options else 'http'}://127.0.0.1:{own.getsockname()[1]}", faults
     server.should_exit = True
     thread.join(30)
 

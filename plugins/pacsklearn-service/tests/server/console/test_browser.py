@@ -14,7 +14,7 @@ import pytest
 import uvicorn
 from pacsklearn_service.server.web.worker import curator_app
 from service_house.house import STEP, House, contested_rows
-from service_house.live import free_port
+from service_house.live import own_port
 from service_house.local_link import LocalLink
 
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
@@ -24,15 +24,15 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is install
 
 @pytest.fixture(scope="module")
 def url(house: House) -> Iterator[str]:
-    port = free_port()
+    own = own_port()
     app = curator_app(LocalLink(house.operations), house.settings)
-    server = uvicorn.Server(uvicorn.Config(app, port=port, log_level="critical", lifespan="off"))
-    thread = threading.Thread(target=server.run, daemon=True)
+    server = uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="off"))
+    thread = threading.Thread(target=server.run, args=([own],), daemon=True)
     thread.start()
     deadline = time.monotonic() + 30
     while not server.started and time.monotonic() < deadline:
         time.sleep(0.01)
-    yield f"http://127.0.0.1:{port}/console"
+    yield f"http://127.0.0.1:{own.getsockname()[1]}/console"
     server.should_exit = True
     thread.join(30)
 
