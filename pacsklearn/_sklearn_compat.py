@@ -58,17 +58,23 @@ def check_tags(estimator: Any) -> None:
     ------
     InvalidParameterError
         Names the parameter of the meta-estimator, what it must be, and what it is.
+    TypeError
+        Says how another library's class gets tags.
     """
     try:
         get_tags(estimator)
     except AttributeError as without_tags:
-        if not isinstance(estimator, BaseEstimator):
+        if isinstance(estimator, BaseEstimator):
+            try:
+                estimator._validate_params()
+            except InvalidParameterError as error:
+                raise error from None
             raise
-        try:
-            estimator._validate_params()
-        except InvalidParameterError as error:
-            raise error from None
-        raise without_tags
+        name = type(estimator).__name__
+        raise TypeError(
+            f"{name} has no scikit-learn tags, which say what it is. Give an instance of class Own("
+            f"ClassifierMixin, {name}, BaseEstimator): pass (or RegressorMixin, of sklearn.base)."
+        ) from without_tags
 
 
 def _satisfies(constraint: Any, value: Any) -> bool:

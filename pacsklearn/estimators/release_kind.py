@@ -126,7 +126,7 @@ def check_prior(estimator: Any, prior: Prior) -> None:
     """
     if not is_regressor(estimator):
         raise ValueError(
-            "prior is for regressors, whose predictions are numbers; "
-            f"{type(estimator).__name__} is no regressor. Leave prior out."
+            f"prior is for regressors, whose predictions are numbers; {type(estimator).__name__} "
+            "is no regressor, by the estimator_type of its tags. Leave prior out."
         )
     prior.normal()

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, ClassVar, final
 
 from sklearn.base import is_classifier, is_regressor
+from sklearn.utils import get_tags
 
 from pacsklearn.estimators.alternatives import ChosenPlan, options_of
 from pacsklearn.estimators.open_fit import OpenFit
@@ -81,11 +82,8 @@ class Parameters(ReleaseKind):
         try:
             self.canonicalizer_of(model.estimator)
         except NoCanonicalizerError as error:
-            if not answers_queries(model.estimator):
-                raise
-            raise NoCanonicalizerError(
-                error.why, f"{error.advice} Or let it answer: release=Answers().".lstrip()
-            ) from None
+            advice = f"{error.advice} {_to_answer(model.estimator)}".strip()
+            raise NoCanonicalizerError(error.why, advice) from None
         super().check(model)
 
     def needs_list(self, estimator: Any) -> str:
@@ -154,3 +152,15 @@ def answers_queries(estimator: Any) -> bool:
     stacked = any(name.endswith("final_estimator") for name in estimator.get_params())
     predicts = hasattr(estimator, "__sklearn_tags__") and (stacked or hasattr(estimator, "predict"))
     return predicts and (is_classifier(estimator) or is_regressor(estimator))
+
+
+def _to_answer(estimator: Any) -> str:
+    """Say how an estimator without a canonicalizer can answer; empty where it cannot."""
+    if answers_queries(estimator):
+        return "Or let it answer: release=Answers()."
+    if not hasattr(estimator, "predict") or get_tags(estimator).estimator_type is not None:
+        return ""
+    return (
+        "If it is a classifier or a regressor, let it answer: give an instance of a class derived "
+        "from it, in whose __sklearn_tags__ estimator_type says so."
+    )

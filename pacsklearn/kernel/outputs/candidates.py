@@ -182,8 +182,9 @@ def check_wrapped(estimator: Any) -> None:
     what they learned elsewhere because every candidate would publish it.
     """
     parts = estimator.get_params(deep=True) if hasattr(estimator, "get_params") else {}
-    for path, part in [("estimator", estimator), *parts.items()]:
-        if hasattr(part, "get_params") and not isinstance(part, type):
+    # The part is named before what holds it. A kernel has parameters too, and no fit.
+    for path, part in [*parts.items(), ("estimator", estimator)]:
+        if hasattr(part, "fit") and not isinstance(part, type):
             check_tags(part)
         if getattr(part, "draws_its_own_secret", False) and not isinstance(part, type):
             raise ValueError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import nullcontext
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
@@ -13,6 +13,7 @@ from typing import Any, Self, final
 import numpy as np
 from joblib import wrap_non_picklable_objects
 from numpy.typing import NDArray
+from sklearn.base import is_classifier
 from sklearn.utils.parallel import Parallel, delayed
 
 from pacsklearn._sklearn_compat import check_features, check_width, one_blas_thread, safe_indexing
@@ -224,13 +225,7 @@ def candidate_models(candidates: Candidates) -> CandidateModels:
 
 
 def _fit(
-    template: Any,
-    X: Any,
-    y: Any,
-    params: Mapping[str, Any],
-    space: SecretSpace,
-    index: int,
-    fitted: Any = None,
+    template: Any, X: Any, y: Any, params: Any, space: SecretSpace, index: int, fitted: Any = None
 ) -> Outcome:
     if fitted is not None:
         return Outcome(fitted)
@@ -238,7 +233,9 @@ def _fit(
 
 
 def _agree(left: Any, right: Any, rows: Any) -> bool:
-    method = "predict_proba" if hasattr(left, "predict_proba") else "predict"
+    # Some regressors of other libraries have predict_proba, and the same for nearly all rows.
+    has_shares = is_classifier(left) and hasattr(left, "predict_proba")
+    method = "predict_proba" if has_shares else "predict"
     return same_behaviour(*(getattr(model, method)(deepcopy(rows)) for model in (left, right)))
 
 

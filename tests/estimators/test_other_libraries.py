@@ -1,0 +1,135 @@
+"""Estimators as other libraries write them: without tags, without a type, with methods too many."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.gaussian_process import GaussianProcessClassifier, GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF, WhiteKernel
+from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeRegressor
+from sklearn.utils import Tags
+
+from pacsklearn import Answers, Nats, PACPrivate, Parameters, Subsets
+from pacsklearn.exceptions import NoCanonicalizerError, NonDeterministicError
+from pacsklearn.priors import Range
+
+GENERATOR = np.random.default_rng(3)
+X = GENERATOR.normal(size=(60, 2))
+SIZES = 5 * X[:, 0] + X[:, 1] + 20
+LABELS = (X[:, 0] > 0).astype(int)
+VALUES = Answers(200, prior=Range(0, 40))
+
+
+class Untagged:
+    """As pygam and mlxtend write theirs: parameters, and nothing else of scikit-learn."""
+
+    def __init__(self, shift: float = 0.0) -> None:
+        self.shift = shift
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        return {"shift": self.shift}
+
+    def set_params(self, **params: Any) -> Untagged:
+        vars(self).update(params)
+        return self
+
+    def fit(self, X: Any, y: Any) -> Untagged:
+        self.classes_, self.cut_ = np.unique(y), X[:, 0].mean() + self.shift
+        return self
+
+    def predict(self, X: Any) -> Any:
+        return self.classes_[(X[:, 0] > self.cut_).astype(int)]
+
+
+class Tagged(ClassifierMixin, Untagged, BaseEstimator):
+    """As the refusal says."""
+
+
+class Untyped(BaseEstimator):
+    """A regressor whose tags do not say so."""
+
+    def fit(self, X: Any, y: Any) -> Untyped:
+        self.line_ = LinearRegression().fit(X, y)
+        return self
+
+    def predict(self, X: Any) -> Any:
+        return self.line_.predict(X)
+
+
+class Typed(Untyped):
+    """As the refusal says."""
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = "regressor"
+        return tags
+
+
+class Sharing(DecisionTreeRegressor):
+    """A regressor with shares of two classes, which are nearly always the same: FIGSRegressor."""
+
+    def predict_proba(self, X: Any) -> Any:
+        high = np.clip(self.predict(X), 0, 1)
+        return np.stack([1 - high, high], axis=1)
+
+
+class Restless(Sharing):
+    def predict(self, X: Any) -> Any:
+        return super().predict(X) + self.shift_
+
+    def fit(self, X: Any, y: Any) -> Restless:
+        self.shift_ = np.random.default_rng().uniform(1, 5)
+        return super().fit(X, y)
+
+
+def private(model: Any, **params: Any) -> PACPrivate:
+    return PACPrivate(model, budget=Nats(1.0), secret=Subsets(8), **params)
+
+
+@pytest.mark.parametrize("around", [lambda model: model, make_pipeline])
+def test_a_class_without_tags_says_how_to_get_them(around: Any) -> None:
+    with pytest.raises(TypeError, match=r"class Own\(ClassifierMixin, Untagged, BaseEstimator\)"):
+        private(around(Untagged())).fit(X, LABELS)
+    model = private(around(Tagged()), release=Answers(200)).fit(X, LABELS)
+    assert set(model.predict(X)) == {0, 1}
+
+
+def test_a_regressor_whose_tags_do_not_say_so() -> None:
+    with pytest.raises(NoCanonicalizerError, match="in whose __sklearn_tags__ estimator_type"):
+        private(Untyped()).fit(X, SIZES)
+    with pytest.raises(ValueError, match="by its tags Untyped is neither"):
+        private(Untyped(), release=Answers(200)).fit(X, SIZES)
+    with pytest.raises(ValueError, match="by the estimator_type of its tags"):
+        private(Untyped(), release=VALUES).fit(X, SIZES)
+    assert np.ptp(private(Typed(), release=VALUES).fit(X, SIZES).predict(X)) > 0
+    with pytest.raises(NoCanonicalizerError, match=r"Or let it answer"):
+        private(Typed(), release=Parameters()).fit(X, SIZES)
+
+
+def test_shares_of_a_regressor_are_not_asked() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # candidates are not one model
+        model = private(Sharing(max_depth=2), release=VALUES).fit(X, SIZES)
+    assert model.preview(X).n_contested > 0
+    with pytest.raises(NonDeterministicError, match="predict differently"):
+        private(Restless(max_depth=2), release=VALUES).fit(X, SIZES)
+
+
+@pytest.mark.parametrize(
+    ("model", "y", "release"),
+    [
+        (GaussianProcessClassifier(kernel=2.0 * RBF(1.0), optimizer=None), LABELS, Answers(200)),
+        (GaussianProcessRegressor(RBF(1.0) + WhiteKernel(0.1), optimizer=None), SIZES, VALUES),
+    ],
+)
+def test_kernels_are_parameters_and_no_estimators(model: Any, y: Any, release: Any) -> None:
+    scaled = make_pipeline(StandardScaler(), model)
+    fitted = private(scaled, release=release).fit(X, y)
+    assert fitted.predict(X).shape == y.shape
