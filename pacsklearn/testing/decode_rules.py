@@ -83,6 +83,12 @@ def check_round_trip(
         _require_same_behaviour(
             canonicalizer, candidates, released, estimator, _ROUND_TRIP, "decode(encode(...))"
         )
+    for name in filter(str.isidentifier, canonicalizer.noised):
+        _ROUND_TRIP.require(
+            _has(released, name),
+            f"The guarantee would say that {name!r} is noised, which the decoded estimator lacks.",
+            "name in noised the fitted attributes that decode sets.",
+        )
     offered = [name for name in canonicalizer.methods if hasattr(estimator, name)]
     _ROUND_TRIP.require(
         offered,
@@ -100,6 +106,12 @@ def check_round_trip(
             remedy = "set every fitted attribute the method needs, from the vector or the facts."
             with _ROUND_TRIP.completes(f"{method} of the decoded estimator fails", remedy):
                 getattr(released, method)(candidates.X)
+
+
+def _has(value: Any, name: str) -> bool:
+    """Whether an estimator, or one inside it, has an attribute."""
+    inside = value if isinstance(value, (list, tuple)) else getattr(value, "__dict__", {}).values()
+    return hasattr(value, name) or any(_has(each, name) for each in inside)
 
 
 def check_everything_released_is_noised(

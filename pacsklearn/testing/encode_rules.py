@@ -74,7 +74,7 @@ def encode_all(canonicalizer: Canonicalizer, candidates: FittedCandidates) -> li
 def _checked(encoding: Any) -> Encoding:
     remedy = "return Encoding(layout.pack(arrays), layout) with layout = Layout.of(arrays, ...)."
     _ENCODING.require(
-        isinstance(encoding, tuple) and len(encoding) == 2 and isinstance(encoding[1], Layout),
+        isinstance(encoding, Encoding) and isinstance(encoding.layout, Layout),
         f"encode returns an object of type {type(encoding).__qualname__}, not an Encoding.",
         remedy,
     )

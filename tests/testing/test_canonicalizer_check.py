@@ -311,6 +311,15 @@ class Unnamed(Sound):
     noised = ()
 
 
+class Misnamed(Sound):
+    noised = ("coef_",)
+
+
+class Paired(Sound):
+    def encode(self, estimator, X):
+        return tuple(super().encode(estimator, X))
+
+
 class NotATuple(Sound):
     methods = "predict"
 
@@ -338,6 +347,7 @@ class KeepsAFunction(Sound):
         (Float32, "encoding", "float64"),
         (TooLong, "encoding", "17 numbers, its layout says 16"),
         (Bare, "encoding", "ndarray, not an Encoding"),
+        (Paired, "encoding", "tuple, not an Encoding"),
         (Jitters, "determinism", "twice"),
         (Lossy, "round trip", "does not behave"),
         (Incomplete, "round trip", "predict of the decoded estimator fails"),
@@ -349,6 +359,7 @@ class KeepsAFunction(Sound):
         (Blind, "null budget", "behaviour does not see the model"),
         (ShortMetric, "metric", "length 15"),
         (NoMetric, "metric", "ndarray"),
+        (Misnamed, "round trip", "'coef_' is noised, which"),
         (Unnamed, "declarations", "'noised' is empty"),
         (NotATuple, "declarations", "'methods'"),
         (KeepsAFunction, "declarations", "cannot be pickled"),
