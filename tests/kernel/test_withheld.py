@@ -241,9 +241,11 @@ def test_threads_that_the_work_began_are_silent_for_their_lifetime(
     block: Callable[[], Any], shown: list[str], capfd: pytest.CaptureFixture[str]
 ) -> None:
     """A timer printed, warned and wrote in 2 of 2 tries, once the block had ended."""
-    reached = threading.Event()
+    over, reached = threading.Event(), threading.Event()
 
     def speak() -> None:
+        while not over.is_set():
+            time.sleep(0.01)
         reached.set()
         warnings.warn(ROW, RuntimeWarning, stacklevel=1)
         logging.getLogger("estimator").error(ROW)
@@ -254,7 +256,7 @@ def test_threads_that_the_work_began_are_silent_for_their_lifetime(
             os.system(f"echo {ROW}")  # noqa: S605
 
     def begin() -> None:
-        timers.append(threading.Timer(0.2, speak))
+        timers.append(threading.Timer(0, speak))
         timers[0].start()
 
     timers: list[threading.Timer] = []
@@ -263,7 +265,8 @@ def test_threads_that_the_work_began_are_silent_for_their_lifetime(
         first = threading.Thread(target=begin)
         first.start()
         first.join()
-    timers[0].join(20)
+    over.set()
+    timers[0].join(60)
     assert not timers[0].is_alive()
     # In silence the thread was ended before it could say anything.
     assert reached.is_set() is (block is withheld)

@@ -58,7 +58,7 @@ def drawing() -> Callable[[], bool]:
 
 
 def ends(drawing: Callable[[], bool]) -> bool:
-    for _ in range(200):
+    for _ in range(3000):
         if not drawing():
             return True
         time.sleep(0.02)
