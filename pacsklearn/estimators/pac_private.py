@@ -186,10 +186,9 @@ SubsetFitError, NonDeterministicError
     }
 
     def __getstate__(self) -> dict[str, Any]:
-        state = {**super().__getstate__(), "release": unfitted(self.release)}
-        if "release_" in state:
-            state["release_"] = unfitted(self.release_)
-        return state
+        state = super().__getstate__()
+        kinds = {name: unfitted(state[name]) for name in ("release", "release_") if name in state}
+        return state | kinds
 
     def fit(self, X: Any, y: Any = None, *, groups: Any = None, **fit_params: Any) -> Self:
         """Release a private model of the rows.

@@ -298,14 +298,14 @@ def unfitted(value: Any) -> Any:
     return clone(value) if hasattr(value, "get_params") else value
 
 
-# What some wrappers of scikit-learn learn from rows beside the parts that they name.
+# What some wrappers, by the names of their classes, learn from rows beside the parts they name.
 _LEARNED_BY_WRAPPERS = {
-    "CalibratedClassifierCV": "calibration",
-    "RFECV": "choice of columns",
-    "SequentialFeatureSelector": "choice of columns",
-    "StackingClassifier": "final_estimator",
-    "StackingRegressor": "final_estimator",
-    "TunedThresholdClassifierCV": "threshold",
+    "calibration": ["CalibratedClassifierCV"],
+    "choice of columns": ["RFECV", "SequentialFeatureSelector"],
+    "final_estimator": ["StackingClassifier", "StackingRegressor"],
+    "threshold": ["TunedThresholdClassifierCV", "ThresholdOptimizer"],
+    "weights of its parts": ["AdaBoostRegressor", "ExponentiatedGradient"],
+    "what it keeps of rows": ["SelfTrainingClassifier", "RANSACRegressor", "IterativeImputer"],
 }
 
 
@@ -322,8 +322,7 @@ def warn_of_parts_beside(estimator: Any, inside: str = "PACPrivate(make_pipeline
         if isinstance(caller, BaseEstimator) and caller is not estimator:
             if isinstance(caller, JudgedByBudget):
                 break  # private itself, and has warned of what stands around it
-            parts = _parts(caller)
-            if any(type(part) is type(estimator) for part in parts.values()):
+            if any(type(part) is type(estimator) for part in _parts(caller).values()):
                 outermost = caller
         frame = frame.f_back
     learned = [] if outermost is None else _learned_in(outermost)
@@ -356,11 +355,10 @@ def _learned_in(whole: Any) -> list[str]:
     private = [name for name, part in parts.items() if isinstance(part, JudgedByBudget)]
     learned: list[str] = []
     for name, part in parts.items():
-        own = _LEARNED_BY_WRAPPERS.get(type(part).__name__)
+        own = [what for what, of in _LEARNED_BY_WRAPPERS.items() if type(part).__name__ in of]
         if any(f"{one}__".startswith(f"{name}__" if name else "") for one in private):
             # It holds a private part, or is one.
-            if own is not None:
-                learned.append(f"{name}__{own}" if name else own)
+            learned += [f"{name}__{what}" if name else what for what in own]
         elif not name.startswith(tuple(f"{one}__" for one in [*private, *learned])):
             learned += [name] if _learns(part) else []
     return list(dict.fromkeys(learned))

@@ -132,9 +132,12 @@ def check_readable(estimator: Any) -> None:
 
     Raises
     ------
-    TypeError
+    TypeError, ValueError
         With what to use instead.
     """
+    from pacsklearn.universe.autologging import check_unlogged
+
+    check_unlogged()
     check_wrapped(estimator)
     first = _first_reader(estimator)
     # One of dictionaries that stands by itself has no canonicalizer, and that error says why.

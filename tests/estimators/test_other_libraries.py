@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,13 +12,22 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.gaussian_process import GaussianProcessClassifier, GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, WhiteKernel
-from sklearn.linear_model import LinearRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils import Tags
 
-from pacsklearn import Answers, Nats, PACPrivate, Parameters, Subsets
+from pacsklearn import (
+    Answers,
+    AutoPrivateClassifier,
+    Nats,
+    PACPrivate,
+    Parameters,
+    PrivacySession,
+    SRPPPrivate,
+    Subsets,
+)
 from pacsklearn.exceptions import NoCanonicalizerError, NonDeterministicError
 from pacsklearn.priors import Range
 
@@ -133,3 +144,27 @@ def test_kernels_are_parameters_and_no_estimators(model: Any, y: Any, release: A
     scaled = make_pipeline(StandardScaler(), model)
     fitted = private(scaled, release=release).fit(X, y)
     assert fitted.predict(X).shape == y.shape
+
+
+@pytest.mark.parametrize(
+    "fit",
+    [
+        lambda: private(LogisticRegression()).fit(X, LABELS),
+        lambda: private(LogisticRegression()).plan(X, LABELS),
+        lambda: AutoPrivateClassifier(budget=0.1).fit(X, LABELS),
+        lambda: SRPPPrivate(LogisticRegression(), budget=1.0).fit(X, LABELS, secret=LABELS),
+        lambda: PrivacySession(X, LABELS, budget=0.1).release(LogisticRegression()),
+    ],
+    ids=["fit", "plan", "auto", "SRPP", "session"],
+)
+def test_fits_that_mlflow_would_log_are_refused(fit: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    logging = SimpleNamespace(autologging_is_disabled=lambda library: library != "sklearn")
+    monkeypatch.setitem(sys.modules, "mlflow.utils.autologging_utils", logging)
+    with pytest.raises(ValueError, match=r"mlflow\.autolog\(disable=True\)"):
+        fit()
+
+
+def test_mlflow_that_logs_no_fits_of_models_is_let_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    logging = SimpleNamespace(autologging_is_disabled=lambda library: library != "openai")
+    monkeypatch.setitem(sys.modules, "mlflow.utils.autologging_utils", logging)
+    assert private(LogisticRegression()).fit(X, LABELS).guarantee_

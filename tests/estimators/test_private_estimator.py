@@ -14,11 +14,14 @@ from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestClassifier, StackingClassifier, VotingClassifier
+from sklearn.experimental import enable_iterative_imputer  # noqa: F401 - importing it enables it
 from sklearn.feature_selection import SelectKBest
+from sklearn.impute import IterativeImputer
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, Normalizer, StandardScaler
+from sklearn.semi_supervised import SelfTrainingClassifier
 from sklearn.svm import SVC, LinearSVC
 from sklearn.utils import get_tags
 
@@ -105,6 +108,8 @@ def test_estimators_that_fit_private_ones_inside_warn_once(last: Any, inside: st
             "transformer",
         ),
         (FeatureUnion([("a", private(PCA(1))), ("b", StandardScaler())]), "b"),
+        (SelfTrainingClassifier(private(LogisticRegression())), "what it keeps of rows"),
+        (IterativeImputer(private(Ridge()), max_iter=1), "what it keeps of rows"),
         (
             ColumnTransformer([("a", private(StandardScaler()), [0]), ("b", PCA(1), [0, 1])]),
             "b",

@@ -1,0 +1,27 @@
+"""MLflow's autologging, which writes down whatever is fitted."""
+
+from __future__ import annotations
+
+import sys
+
+_LIBRARIES = ("sklearn", "xgboost", "lightgbm", "statsmodels", "pytorch", "tensorflow", "keras")
+
+
+def check_unlogged() -> None:
+    """Refuse work on candidates while MLflow logs each fit, with its model and its scores.
+
+    Raises
+    ------
+    ValueError
+        With how to switch it off.
+    """
+    # Looked up: whoever has switched it on has it loaded.
+    loaded = sys.modules.get("mlflow.utils.autologging_utils")
+    is_off = getattr(loaded, "autologging_is_disabled", lambda _: True)
+    logged = [library for library in _LIBRARIES if not is_off(library)]
+    if logged:
+        raise ValueError(
+            f"MLflow logs every fit of {', '.join(logged)}, and would log the models of all "
+            "candidates as well, which were learned from private rows and have no noise. Call "
+            "mlflow.autolog(disable=True) before, and log released_estimator_ yourself."
+        )
