@@ -42,7 +42,7 @@ def run_audit(
 
     Parameters
     ----------
-    source : PACPrivate, SRPPPrivate, SRPPSGD estimator, PrivacySession or Game
+    source : PACPrivate, AutoPrivate, SRPPPrivate, SRPPSGD estimator, PrivacySession or Game
         Fitted; or a session that has released models, together with ``estimator``; or a game that
         is there already (``TranscriptGame``, ``SlicedGame``, one of your own).
     X, y : array-likes

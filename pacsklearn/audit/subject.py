@@ -78,10 +78,13 @@ def subject_of(source: Any, given: Replay) -> Subject:
     ValueError
         Where something is missing that the fit was given.
     """
-    del given
+    if hasattr(source, "private_"):  # what chose, and had another one release
+        if source.private_ is None:
+            raise ValueError("source released a public constant: there is nothing to attack.")
+        return subject_of(source.private_, given)
     raise TypeError(
-        "source must be a fitted PACPrivate, SRPPPrivate, SRPPSGDClassifier or "
-        "SRPPSGDRegressor, a PrivacySession or a Game, got "
+        "source must be a fitted PACPrivate, AutoPrivateClassifier or -Regressor, SRPPPrivate, "
+        "SRPPSGDClassifier or SRPPSGDRegressor, a PrivacySession or a Game, got "
         f"{type(source).__name__}. What pacsklearn released some other way is audited as a "
         "game: TranscriptGame for answers, ParameterGame for vectors, SlicedGame for sliced "
         "releases."
@@ -100,7 +103,8 @@ def _(source: PACPrivate, given: Replay) -> Subject:
     given.check_used(source, "groups", "fit_params", *["queries"] * answers)
     replay = partial(replay_fit, source, given.X, given.y, groups=given.groups, **given.fitting)
     game = replay(queries=given.queries)
-    title = f"{title_of(source.estimator)} ({game.released}, {source.guarantee_.noise} noise)"
+    chosen = getattr(source, "best_estimator_", source.estimator)
+    title = f"{title_of(chosen)} ({game.released}, {source.guarantee_.noise} noise)"
     return replace(_about_nats(game, title, source.guarantee_), replay=replay)
 
 

@@ -15,7 +15,9 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from pacsklearn import (
     Answers,
+    AutoPrivateClassifier,
     Membership,
+    Nats,
     PACPrivate,
     Parameters,
     PrivacySession,
@@ -26,7 +28,7 @@ from pacsklearn.audit.attack import Attack, AttackResult
 from pacsklearn.audit.audit_record import Audit
 from pacsklearn.audit.auditor import run_audit
 from pacsklearn.audit.identification_attack import IdentificationAttack
-from pacsklearn.exceptions import AuditViolationError, UnknownNameError
+from pacsklearn.exceptions import AuditViolationError, UnknownNameError, UtilityWarning
 from pacsklearn.kernel.noise.noise_law import NoiseLaw, Support, Target
 from pacsklearn.kernel.outputs.metric import IdentityMetric
 from pacsklearn.plugins import register, unregister
@@ -227,6 +229,18 @@ def test_a_release_of_one_table_is_replayed_on_the_draws():
     audit = run_audit(model, X[::2, :3], X[::2, 3], n_trials=60)
     assert {"identification", "map"} <= {result.attack for result in audit.results}
     assert audit.passed
+
+
+def test_what_was_chosen_is_replayed():
+    private = AutoPrivateClassifier(Nats(1), families=[GaussianNB()], secret=Subsets(M)).fit(X, y)
+    audit = run_audit(private, X, y, attacks=["lira", "identification"], n_trials=50)
+    assert audit.passed
+    assert "GaussianNB" in str(audit)
+    constant = AutoPrivateClassifier(1e-9, families=[GaussianNB()], secret=Subsets(M))
+    with pytest.warns(UtilityWarning):
+        constant.fit(X, y)
+    with pytest.raises(ValueError, match="released a public constant"):
+        run_audit(constant, X, y)
 
 
 def test_groups_are_replayed():

@@ -94,15 +94,15 @@ class _AutoPrivate(ShowsItsGuarantee, BaseEstimator):
         try:
             model.fit(X, y, groups=groups)
             released, guarantee = model.released_estimator_, model.guarantee_
-            verdict = getattr(model, "verdict_", None)
+            private, verdict = model, getattr(model, "verdict_", None)
             best = getattr(model, "best_estimator_", model.estimator)
         except NothingBeatsTheConstant as stop:
             released, guarantee = stop.released(as_budget(self.budget, warn=False))
-            verdict, best = stop.choice.verdict, None
+            private, verdict, best = None, stop.choice.verdict, None
         for name in ("classes_", "feature_names_in_"):
             # The fit before may have had them where this one has none.
             self.__dict__.pop(name, None)
-        self.released_estimator_, self.guarantee_ = released, guarantee
+        self.private_, self.released_estimator_, self.guarantee_ = private, released, guarantee
         self.best_estimator_ = None if best is None else clone(best)
         self.verdict_ = verdict and replace(verdict, options=(*verdict.options, *left_out))
         rows, _ = _in_memory(X, y)
@@ -278,6 +278,8 @@ class AutoPrivateClassifier(JudgedByBudget, ClassifierMixin, _AutoPrivate):
     released_estimator_ : estimator
         Publish it.
     guarantee_ : Guarantee
+    private_ : PACPrivate or None
+        What released it; None for a constant, of which there is nothing to audit.
     best_estimator_ : estimator or None
         What was chosen, unfitted; None for a constant. Public.
     verdict_ : Verdict or None
@@ -344,7 +346,7 @@ class AutoPrivateRegressor(JudgedByBudget, RegressorMixin, _AutoPrivate):
 
     Attributes
     ----------
-    released_estimator_, guarantee_, best_estimator_, verdict_
+    released_estimator_, guarantee_, private_, best_estimator_, verdict_
         As for :class:`AutoPrivateClassifier`.
     """
 
