@@ -535,18 +535,19 @@ def test_secret_hygiene(cancer):
     model = private(scenario=PrevalenceScenario(shift=0.05, n_draws=1)).fit(X, y)
     size = len(pickle.dumps(model))
     assert size < 20_000  # no rows, no noise
-    assert repr(X[0, 0])[:8] not in str(vars(model)) + repr(model) + str(model.guarantee_)
+    assert repr(float(X[0, 0]))[:10] not in str(vars(model)) + repr(model) + str(model.guarantee_)
     assert set(vars(model)) - set(model.get_params()) == {
         "classes_", "coef_", "intercept_", "n_features_in_", "n_iter_", "n_steps_", "guarantee_",
         "released_estimator_", "_descent", "_scales", "_read_off", "_record",
     }  # fmt: skip
 
 
+@QUIET
 def test_null_budget(cancer):
     """Next to nothing spent: no better than a model that never saw the data."""
     X, y = cancer
-    scores = [private(budget=1e-7).fit(X, y).score(X, y) for _ in range(30)]
-    # Random directions: scores between the two classes' shares swap around one half.
+    scores = [private(budget=1e-7, random_state=k).fit(X, y).score(X, y) for k in range(30)]
+    # Random directions: scores around one half. Fresh ones have a mean of 0.50 +- 0.04.
     assert 0.35 < np.mean(scores) < 0.65
 
 
