@@ -136,10 +136,10 @@ def test_guesses_cost_the_coordinator_no_more_than_their_ration(
 def test_a_row_costs_the_same_whatever_the_most_rows_of_a_request_are() -> None:
     signature, spent = Signature({"x": "number"}), {}
     for most in (10, 2**22):
-        began = time.process_time()
+        began = time.thread_time()
         for _ in range(20):
             signature.checked({"x": [1.0]}, most=most)
-        spent[most] = time.process_time() - began
+        spent[most] = time.thread_time() - began
     assert spent[2**22] < 0.5 + 10 * spent[10]
 
 
