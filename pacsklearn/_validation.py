@@ -8,7 +8,7 @@ import sys
 import warnings
 from collections.abc import Iterable
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeGuard
 
 from pacsklearn.exceptions import BudgetError
 
@@ -20,12 +20,32 @@ _FIGURES = re.compile(r"[\d.,]+")
 _shown: set[tuple[type[Warning], str, str, int]] = set()
 
 
+def is_real(value: object) -> TypeGuard[float]:
+    """Whether this is a number, and neither True nor False."""
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def is_whole(value: object) -> TypeGuard[int]:
+    """Whether this is a whole number, and neither True nor False."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def is_word(value: object, word: str) -> bool:
+    """Whether this is one word; arrays and tables would compare cell by cell."""
+    return isinstance(value, str) and value == word
+
+
+def has_params(value: object) -> bool:
+    """Whether this is an estimator, and not its class."""
+    return hasattr(value, "get_params") and not isinstance(value, type)
+
+
 def check_budget(*, budget: object, name: str = "budget") -> float:
     """Return the budget in nats as a float, or raise :class:`BudgetError`.
 
     Whether it hides anything depends on the secret, and is asked where there is one.
     """
-    if isinstance(budget, bool) or not isinstance(budget, Real):
+    if not is_real(budget):
         raise BudgetError(
             f"{name} must be a positive number of nats, got {brief(budget)} of type "
             f"{type(budget).__name__}; give for instance {name}=1/16."
@@ -49,10 +69,10 @@ def check_budget(*, budget: object, name: str = "budget") -> float:
 
 def check_integer(*, name: str, value: object, minimum: int, maximum: int | None = None) -> int:
     """Return ``value`` as an int between ``minimum`` and ``maximum``."""
-    whole = isinstance(value, Integral) and not isinstance(value, bool)
-    if not whole or int(value) < minimum:  # type: ignore[call-overload]  # it is whole
+    value = _scalar(value)
+    if not is_whole(value) or value < minimum:
         raise ValueError(f"{name} must be an integer of at least {minimum}, got {brief(value)}.")
-    number = int(value)  # type: ignore[call-overload]  # it is whole
+    number = int(value)
     if maximum is not None and number > maximum:
         raise ValueError(f"{name} must be at most {maximum:,}, got {brief(value)}.")
     return number
@@ -74,14 +94,6 @@ def check_jobs(n_jobs: object, verbose: object) -> None:
         raise ValueError(f"verbose must be an integer, 0 for silence, got {brief(verbose)}.")
 
 
-def check_rate(*, rate: object) -> float:
-    """Return the inclusion rate as a float strictly between 0 and 1."""
-    number = isinstance(rate, Real) and not isinstance(rate, bool)
-    if not number or not 0 < rate < 1:  # type: ignore[operator]  # it is a number
-        raise ValueError(f"rate must be a number strictly between 0 and 1, got {brief(rate)}.")
-    return float(rate)  # type: ignore[arg-type]  # it is a number
-
-
 def check_choice(*, name: str, value: Any, allowed: Iterable[Any]) -> None:
     """Raise unless ``value`` is one of a few."""
     known = list(allowed)
@@ -100,7 +112,7 @@ def brief(value: object) -> str:
         return f"values of shape {shape}"
     if isinstance(value, list | tuple | set | frozenset | dict):
         return f"a {type(value).__name__} of length {len(value)}"
-    if isinstance(value, int) and not isinstance(value, bool) and abs(value) > _LONGEST_SHOWN:
+    if type(value) is int and abs(value) > _LONGEST_SHOWN:
         return f"a number of {value.bit_length()} bits"
     return repr(value)
 
@@ -115,10 +127,11 @@ def as_probability(name: str, value: Any) -> float:
 
 def as_inner_share(name: str, value: Any) -> float:
     """Return ``value`` as a float strictly between 0 and 1."""
-    number = _as_real(name, value)
-    if not 0.0 < number < 1.0:
-        raise ValueError(f"{name} must lie strictly between 0 and 1, got {number!r}.")
-    return number
+    value = _scalar(value)
+    # A fraction between these and the ends would be rounded to an end.
+    if not is_real(value) or not 2.0**-1074 <= value <= 1.0 - 2.0**-53:
+        raise ValueError(f"{name} must be a number strictly between 0 and 1, got {brief(value)}.")
+    return float(value)
 
 
 def as_nats(name: str, value: Any) -> float:
@@ -129,19 +142,9 @@ def as_nats(name: str, value: Any) -> float:
     return number
 
 
-def as_count(name: str, value: Any, *, minimum: int) -> int:
-    """Return ``value`` as an int of at least ``minimum``."""
-    value = _scalar(value)
-    if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"{name} must be an integer, got {type(value).__name__}.")
-    if value < minimum:
-        raise ValueError(f"{name} must be at least {minimum}, got {int(value)}.")
-    return int(value)
-
-
 def _as_real(name: str, value: Any) -> float:
     value = _scalar(value)
-    if isinstance(value, bool) or not isinstance(value, Real):
+    if not is_real(value):
         raise TypeError(f"{name} must be a real number, got {type(value).__name__}.")
     return float(value)
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.special import gammaln, logsumexp
 
-from pacsklearn._validation import as_count, as_probability
+from pacsklearn._validation import as_probability, check_integer
 
 __all__ = ["group_divergence", "sampled_gaussian_divergence"]
 
@@ -40,7 +40,7 @@ def sampled_gaussian_divergence(order: int, rate: float, multiplier: float) -> f
     >>> sampled_gaussian_divergence(16, 1.0, 4.0)
     0.5
     """
-    order = as_count("order", order, minimum=2)
+    order = check_integer(name="order", value=order, minimum=2)
     rate = as_probability("rate", rate)
     if not multiplier > 0:
         raise ValueError(f"multiplier must be positive, got {multiplier!r}.")
@@ -76,5 +76,5 @@ def group_divergence(divergence: Callable[[int], float], order: int, size: int) 
     >>> group_divergence(lambda order: order / 2, 16, 4)
     288.0
     """
-    doublings = math.ceil(math.log2(as_count("size", size, minimum=1)))
+    doublings = math.ceil(math.log2(check_integer(name="size", value=size, minimum=1)))
     return float(3**doublings * divergence(2**doublings * order))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pacsklearn._progress import bar
-from pacsklearn._validation import as_inner_share, check_flag, check_integer
+from pacsklearn._validation import as_inner_share, check_flag, check_integer, is_word
 from pacsklearn.audit.attack import Attack, AttackResult
 from pacsklearn.audit.audit_record import Audit, max_intervals
 from pacsklearn.audit.operating_point import OperatingPoint, operating_points
@@ -111,7 +111,7 @@ def run_audit(
     level = as_inner_share("level", level)
     check_flag(name="strict", value=strict)
     check_flag(name="stop_early", value=stop_early)
-    known, automatic = registry(), isinstance(attacks, str) and attacks == "auto"
+    known, automatic = registry(), is_word(attacks, "auto")
     named = known.names("attack") if automatic else _listed(attacks)
     chosen = [(name, known.make("attack", name)) for name in named]
     given = Replay(X, y, estimator, groups, secret, fit_params, queries, n_jobs)

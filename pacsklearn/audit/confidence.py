@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import is_classifier, is_clusterer, is_regressor
 
+from pacsklearn._validation import has_params
 from pacsklearn.kernel.bounds.arrays import Floats
 
 _TINY = np.finfo(np.float64).tiny
@@ -124,7 +125,7 @@ def _parts(value: Any) -> Iterable[Any]:
         return [value[name] for name in sorted(value, key=str)]
     if isinstance(value, (list, tuple)):
         return value
-    if not hasattr(value, "get_params") or isinstance(value, type):
+    if not has_params(value):
         return ()
     state = vars(value)
     fitted = sorted(name for name in state if name.endswith("_"))

@@ -6,6 +6,7 @@ import copy
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
+from pacsklearn._validation import is_word
 from pacsklearn.estimators.subsets import stated_secret
 from pacsklearn.estimators.table_space import space_for
 from pacsklearn.kernel.plugins.registry import registry
@@ -70,7 +71,7 @@ def check_consent(schema: Any, secret: Any) -> None:
     ------
     ValueError
     """
-    if isinstance(schema, str) and schema == FROM_TABLE and not stated_secret(secret).is_listed:
+    if is_word(schema, FROM_TABLE) and not stated_secret(secret).is_listed:
         raise ValueError(
             f"schema={FROM_TABLE!r} needs secret=Subsets(): what is looked up in the table is a "
             "constant beside a list of subsets, and SampledSubsets() has none. Give the path of a "

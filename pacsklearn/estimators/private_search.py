@@ -11,7 +11,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
 from sklearn.pipeline import Pipeline
 
-from pacsklearn._validation import warn_user
+from pacsklearn._validation import has_params, warn_user
 from pacsklearn.estimators.private_estimator import JudgedByBudget, warn_of_parts_beside
 from pacsklearn.exceptions import BudgetError, BudgetWarning, LedgerError
 from pacsklearn.kernel.ledger.ledger import Ledger, MemoryLedger, Reservation
@@ -260,7 +260,7 @@ def _private_steps(estimator: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def _is_private(value: Any) -> bool:
-    if isinstance(value, type) or not hasattr(value, "get_params"):
+    if not has_params(value):
         return False
     return {"budget", "ledger"} <= value.get_params(deep=False).keys()
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sklearn.base import BaseEstimator, is_regressor
 
 from pacsklearn._sklearn_compat import check_parameters
+from pacsklearn._validation import is_word
 from pacsklearn.estimators.alternatives import options_of
 from pacsklearn.estimators.open_fit import OpenFit
 from pacsklearn.priors import Prior
@@ -55,7 +56,7 @@ class ReleaseKind(BaseEstimator, ABC):
         if not self.is_black_box:
             return
         name, noise = type(self).__name__, model.noise
-        if not isinstance(noise, str) or noise != "auto":
+        if not is_word(noise, "auto"):
             raise ValueError(
                 f"noise is about released parameters, and {name} would be released: it would be "
                 "ignored; leave noise out."
@@ -103,7 +104,7 @@ def stated_release(given: Any) -> ReleaseKind | None:
     """
     if isinstance(given, ReleaseKind):
         return given
-    if isinstance(given, str) and given == "auto":
+    if is_word(given, "auto"):
         return None
     shown = repr(given) if isinstance(given, (str, type)) else type(given).__name__
     raise ValueError(

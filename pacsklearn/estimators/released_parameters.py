@@ -10,6 +10,7 @@ from typing import Any, ClassVar, final
 from sklearn.base import is_classifier, is_regressor
 from sklearn.utils import get_tags
 
+from pacsklearn._validation import is_word
 from pacsklearn.estimators.alternatives import ChosenPlan, options_of
 from pacsklearn.estimators.open_fit import OpenFit
 from pacsklearn.estimators.release_kind import ReleaseKind, classes_of
@@ -76,7 +77,7 @@ class Parameters(ReleaseKind):
     }
 
     def check(self, model: Any) -> None:
-        if not (isinstance(model.noise, str) and model.noise == "auto"):
+        if not is_word(model.noise, "auto"):
             registry().noise_backend(model.noise)
         options_of(model.estimator).check(self.canonicalizer_of)
         try:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, final
 import numpy as np
 from numpy.typing import NDArray
 
+from pacsklearn._validation import is_word
 from pacsklearn.joint.loss import Loss
 from pacsklearn.joint.member_sums import Memberships, block_members
 from pacsklearn.joint.row_frame import RowFrame
@@ -310,7 +311,7 @@ def are_usable(weights: Any) -> bool:
     if isinstance(weights, dict):
         numbers = [isinstance(value, (int, float)) for value in weights.values()]
         return all(numbers) and all(0 < value < np.inf for value in weights.values())
-    return weights is None or (isinstance(weights, str) and weights == "balanced")
+    return weights is None or is_word(weights, "balanced")
 
 
 def class_weights(weights: Any, classes: Any, counts: Floats) -> Floats | None:

@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.extmath import row_norms
 
 from pacsklearn._sklearn_compat import features_of, prepare_for_predict
+from pacsklearn._validation import is_word
 from pacsklearn.joint.exact_fitter import ExactFitter
 from pacsklearn.joint.lloyd_kernel import lloyd
 from pacsklearn.joint.member_sums import double_rows
@@ -39,7 +40,7 @@ class KMeansFitter(ExactFitter):
     @staticmethod
     def suits(estimator: Any) -> bool:
         # A start that is not "k-means++" is drawn in another way in every version.
-        plain = isinstance(estimator.init, str) and estimator.init == "k-means++"
+        plain = is_word(estimator.init, "k-means++")
         whole = isinstance(estimator.random_state, (int, np.integer))
         return plain and whole and 1 < estimator.n_clusters <= _MOST_CLUSTERS
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Self, final
 
+from pacsklearn._validation import is_word
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.ledger.event import Provenance
 from pacsklearn.kernel.noise.noise_law import Support, Target
@@ -92,4 +93,4 @@ class PaddedPlan(Plan):
 
 def is_one_sided(noise: Any) -> bool:
     """Return whether a user asks for noise that only adds, by name or by its backend."""
-    return isinstance(noise, OneSidedBackend) or (isinstance(noise, str) and noise == ONE_SIDED)
+    return isinstance(noise, OneSidedBackend) or is_word(noise, ONE_SIDED)

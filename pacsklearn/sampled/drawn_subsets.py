@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn._sklearn_compat import one_blas_thread
-from pacsklearn._validation import check_rate
+from pacsklearn._validation import as_inner_share
 from pacsklearn.exceptions import DesignError
 from pacsklearn.kernel.noise.joint_law import JointLaw
 from pacsklearn.kernel.noise.sampler import Sampler
@@ -121,7 +121,7 @@ class DrawnSubsets(Space):
         DesignError
             When a subset could be without rows, or without one of the strata.
         """
-        rate, n_rows = check_rate(rate=design.rate), X.shape[0]
+        rate, n_rows = as_inner_share("rate", design.rate), X.shape[0]
         unit_of_row, n_units = units_of(design.groups, n_rows)
         labels = design.strata(n_rows, y, classifies=classifies)
         strata = np.zeros(n_units, dtype=np.int64)

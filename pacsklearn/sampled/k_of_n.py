@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scipy.stats import hypergeom
 
-from pacsklearn._validation import as_count
+from pacsklearn._validation import check_integer
 
 
 def k_of_n_prior(n: int, k: int, n_included: int | None = None) -> float:
@@ -48,8 +48,8 @@ def k_of_n_prior(n: int, k: int, n_included: int | None = None) -> float:
     >>> round(posterior_success(1.0, prior=k_of_n_prior(100, 35)), 4)
     0.1456
     """
-    n = as_count("n", n, minimum=1)
-    k = as_count("k", k, minimum=0)
+    n = check_integer(name="n", value=n, minimum=1)
+    k = check_integer(name="k", value=k, minimum=0)
     if n_included is None:
         if n % 2:
             raise ValueError(
@@ -57,7 +57,7 @@ def k_of_n_prior(n: int, k: int, n_included: int | None = None) -> float:
                 "subset holds with n_included."
             )
         n_included = n // 2
-    n_included = as_count("n_included", n_included, minimum=0)
+    n_included = check_integer(name="n_included", value=n_included, minimum=0)
     if n_included > n:
         raise ValueError(f"n_included must be at most n={n}, got {n_included}.")
     return float(hypergeom.sf(k - 1, n, n_included, n_included))

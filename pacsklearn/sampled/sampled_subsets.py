@@ -12,7 +12,7 @@ from sklearn.base import is_classifier
 
 from pacsklearn._fit_report import stage
 from pacsklearn._sklearn_compat import Interval, check_parameters
-from pacsklearn._validation import check_integer, check_rate
+from pacsklearn._validation import as_inner_share, check_integer
 from pacsklearn.kernel.outputs.candidates import FitOptions
 from pacsklearn.sampled.drawn_candidates import DrawnCandidates
 from pacsklearn.sampled.drawn_subsets import DrawnSubsets
@@ -166,7 +166,7 @@ class PoissonSubsets:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "n", check_integer(name="n", value=self.n, minimum=1))
-        object.__setattr__(self, "rate", check_rate(rate=self.rate))
+        object.__setattr__(self, "rate", as_inner_share("rate", self.rate))
 
     def __call__(self, generator: np.random.Generator) -> NDArray[np.int64]:
         """Return the row indices of one subset, increasing."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from numbers import Integral
 from typing import Any, NamedTuple, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pacsklearn._validation import is_whole
 from pacsklearn.exceptions import DesignError
 
 Bytes = NDArray[np.uint8]
@@ -301,8 +301,7 @@ def _coins(generator: np.random.Generator, like: NDArray[Any]) -> NDArray[Any]:
 
 
 def _integer(name: str, value: Any, low: int, high: int | None) -> int:
-    whole = isinstance(value, Integral) and not isinstance(value, bool)
-    if not whole or value < low or (high is not None and value > high):
+    if not is_whole(value) or value < low or (high is not None and value > high):
         limits = f"of at least {low}" if high is None else f"from {low} to {high}"
         raise DesignError(
             f"{name} must be an integer {limits}, got {value!r}; pass {name} in that range."

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pacsklearn._validation import check_integer, check_rate, warn_user
+from pacsklearn._validation import as_inner_share, check_integer, warn_user
 from pacsklearn.exceptions import DesignError, DesignWarning
 from pacsklearn.kernel.guarantee.statement_rendering import percent_up
 from pacsklearn.kernel.secret.secret_space import SecretSpace
@@ -66,7 +66,7 @@ def balanced_space(
     """
     check_integer(name="n_rows", value=n_rows, minimum=1)
     check_integer(name="n_subsets", value=n_subsets, minimum=2, maximum=2**20)
-    included = included_subsets(check_rate(rate=rate), n_subsets)
+    included = included_subsets(as_inner_share("rate", rate), n_subsets)
     unit_of_row, n_units = units_of(groups, n_rows)
     needed = -(-n_subsets // included)
     if n_units < needed:

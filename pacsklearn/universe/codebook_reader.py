@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Protocol, runtime_checkable
 
+from pacsklearn._validation import has_params
+
 
 @runtime_checkable
 class CodebookReader(Protocol):
@@ -38,7 +40,7 @@ def readers_of(estimator: Any) -> list[CodebookReader]:
 
 def published_facts(estimator: Any) -> tuple[str, ...]:
     """Return in words the facts of the table that an estimator's codebooks publish."""
-    if isinstance(estimator, type) or not hasattr(estimator, "get_params"):
+    if not has_params(estimator):
         return ()  # no estimator, which is refused in words of its own
     schemas = [one.schema for one in readers_of(estimator)]
     facts = [fact for schema in schemas for fact in getattr(schema, "published", ())]

@@ -15,7 +15,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from pacsklearn._fit_report import stage
 from pacsklearn._sklearn_compat import one_blas_thread
-from pacsklearn._validation import brief, check_integer, check_rate
+from pacsklearn._validation import as_inner_share, brief, check_integer
 from pacsklearn.kernel.outputs.candidates import Candidates, FitOptions, Fittable
 from pacsklearn.kernel.secret.owner_process import OwnerProcess
 from pacsklearn.kernel.secret.secret_space import SecretSpace
@@ -305,7 +305,7 @@ class Design:
             return False
         units, n_units = units_of(self.groups, labels.size)
         held = np.bincount(strata_of(labels, units, labels.size, n_units))
-        return bool(held.min(initial=labels.size) * check_rate(rate=self.rate) >= 1)
+        return bool(held.min(initial=labels.size) * as_inner_share("rate", self.rate) >= 1)
 
 
 def candidates_over(

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse import issparse
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
-from pacsklearn._validation import brief
+from pacsklearn._validation import brief, is_word
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.outputs.metric import IdentityMetric, Metric
 
@@ -112,7 +112,7 @@ def as_metric(value: Any) -> Metric:
 
 def metric_or_auto(value: Any) -> Metric | None:
     """Return the metric from a user's argument; None for ``"auto"``."""
-    return None if isinstance(value, str) and value == "auto" else as_metric(value)
+    return None if is_word(value, "auto") else as_metric(value)
 
 
 def check_length(rows: Floats, length: int) -> None:

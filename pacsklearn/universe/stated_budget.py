@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any, Final
 
-from pacsklearn._validation import brief, check_flag, warn_user
+from pacsklearn._validation import brief, check_flag, is_real, warn_user
 from pacsklearn.exceptions import BudgetError, BudgetWarning
 from pacsklearn.kernel.bounds.posterior_success import (
     mutual_information_for_success,
@@ -40,8 +39,8 @@ def as_budget(value: Any, *, warn: bool = True) -> Budget:
     if isinstance(value, Budget):
         # A stated unit is believed; a bare number is looked at below.
         budget = value
-    elif isinstance(value, Real) and not isinstance(value, bool):
-        budget = Nats(value)  # type: ignore[arg-type]  # checked next
+    elif is_real(value):
+        budget = Nats(value)
     else:
         raise BudgetError(
             "budget must be a positive number of nats, or a budget such as Nats(1/4) or "

@@ -8,7 +8,7 @@ from functools import partial
 from scipy.optimize import brentq
 from scipy.special import betaln, xlog1py, xlogy
 
-from pacsklearn._validation import as_count, as_inner_share
+from pacsklearn._validation import as_inner_share, check_integer
 
 # Outward slack for the root finder and the rounding of the logarithms.
 _SLACK = 1e-9
@@ -49,8 +49,8 @@ def confidence_sequence(n_successes: int, n_trials: int, level: float) -> tuple[
     >>> round(low, 3), round(high, 3)
     (0.497, 0.641)
     """
-    trials = as_count("n_trials", n_trials, minimum=1)
-    right = as_count("n_successes", n_successes, minimum=0)
+    trials = check_integer(name="n_trials", value=n_trials, minimum=1)
+    right = check_integer(name="n_successes", value=n_successes, minimum=0)
     if right > trials:
         raise ValueError(f"n_successes must be at most n_trials={trials}, got {right}.")
     level = as_inner_share("level", level)

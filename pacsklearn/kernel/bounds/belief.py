@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pacsklearn._validation import as_count
+from pacsklearn._validation import check_integer
 from pacsklearn.kernel.bounds.arrays import Floats
 
 
@@ -35,7 +35,7 @@ def uniform_belief(m: int) -> Floats:
     >>> uniform_belief(2)
     array([-0.69314718, -0.69314718])
     """
-    m = as_count("m", m, minimum=1)
+    m = check_integer(name="m", value=m, minimum=1)
     return np.full(m, -math.log(m))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 
-from pacsklearn._validation import as_count
+from pacsklearn._validation import check_integer
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.bounds.rounding import OUTWARD
 
@@ -256,7 +256,7 @@ def _centred(z: NDArray[np.int64], p: Floats) -> Floats:
 def _check(
     centres: ArrayLike, weights: ArrayLike, sigma: int
 ) -> tuple[NDArray[np.int64], Floats, int]:
-    sigma = as_count("sigma", sigma, minimum=_LEAST_SIGMA)
+    sigma = check_integer(name="sigma", value=sigma, minimum=_LEAST_SIGMA)
     z = np.asarray(centres)
     if not np.issubdtype(z.dtype, np.signedinteger):
         raise TypeError(f"centres must hold signed integers, got dtype {z.dtype}.")

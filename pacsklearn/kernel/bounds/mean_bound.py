@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import rel_entr
 
-from pacsklearn._validation import as_count, as_probability
+from pacsklearn._validation import as_inner_share, check_integer
 from pacsklearn.kernel.bounds.arrays import Floats
 
 # Covers the rounding of sums of up to 1e9 terms in [0, 1].
@@ -66,7 +66,7 @@ def upper_mean_bounds(
     >>> upper_mean_bounds([0.0, 500.0], [0.0, 500.0], 1000, 0.0, 1.0, 0.05).round(4)
     array([0.0054, 0.5573])
     """
-    n = as_count("n", n, minimum=2)
+    n = check_integer(name="n", value=n, minimum=2)
     gamma, low, high = checked_range(gamma, low, high)
     total = np.asarray(sums, dtype=np.float64)
     squares = np.asarray(sums_of_squares, dtype=np.float64)
@@ -120,7 +120,7 @@ def chernoff_bounds(means: ArrayLike, n: int, gamma: float) -> Floats:
     >>> chernoff_bounds([0.0, 0.5], 1000, 0.05).round(4)
     array([0.003 , 0.5386])
     """
-    n = as_count("n", n, minimum=1)
+    n = check_integer(name="n", value=n, minimum=1)
     gamma, _, _ = checked_range(gamma, 0.0, 1.0)
     x = np.asarray(means, dtype=np.float64)
     if x.ndim != 1 or not np.all((x >= 0.0) & (x <= 1.0 + 1e-9)):
@@ -160,9 +160,7 @@ def rescaled(mean: float | Floats, low: float, high: float) -> Floats:
 
 def checked_range(gamma: float, low: float, high: float) -> tuple[float, float, float]:
     """Return the failure probability and range, checked."""
-    gamma = as_probability("gamma", gamma)
-    if not 0.0 < gamma < 1.0:
-        raise ValueError(f"gamma must lie strictly between 0 and 1, got {gamma!r}.")
+    gamma = as_inner_share("gamma", gamma)
     low, high = float(low), float(high)
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
         raise ValueError(f"low must be below high and both finite, got {low!r} and {high!r}.")

@@ -5,12 +5,11 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from copy import copy
-from numbers import Real
 from typing import Any, ClassVar, final
 
 import numpy as np
 
-from pacsklearn._validation import brief
+from pacsklearn._validation import brief, is_real
 from pacsklearn.exceptions import BudgetError
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.budget.budget import Budget
@@ -74,8 +73,7 @@ class Cap(Budget):
     @property
     def amount(self) -> float:
         cap: Any = self.cap
-        number = isinstance(cap, Real) and not isinstance(cap, bool)
-        if not number or not 0 < cap < 1:
+        if not is_real(cap) or not 0 < cap < 1:
             raise BudgetError(
                 f"{type(self).__name__} caps a success, a probability between that of guessing "
                 f"blindly and 1, got {brief(cap)}; 60 % is 0.60."

@@ -8,9 +8,9 @@ from abc import ABC
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
-from numbers import Integral, Real
 from typing import Any, ClassVar, Final, final
 
+from pacsklearn._validation import is_real, is_whole
 from pacsklearn.exceptions import LedgerMismatchError
 
 LONGEST_NOTE: Final = 100_000
@@ -191,7 +191,7 @@ def ledger_text(name: str, value: object, longest: int = _LONGEST) -> str:
 def ledger_number(name: str, value: object) -> float:
     """Return ``value`` as a finite float that is never -0.0, or raise LedgerMismatchError."""
     number = value if type(value) is float else math.nan
-    if type(value) is not float and isinstance(value, Real) and not isinstance(value, bool):
+    if type(value) is not float and is_real(value):
         try:
             number = float(value)
         except OverflowError:
@@ -222,10 +222,7 @@ def ledger_seconds(name: str, value: object) -> float:
 
 
 def _count(name: str, value: object) -> int:
-    if type(value) is int:
-        count = value
-    else:
-        count = int(value) if isinstance(value, Integral) and not isinstance(value, bool) else -1
+    count = int(value) if is_whole(value) else -1
     if not 0 <= count <= _LARGEST:
         raise LedgerMismatchError(
             f"{name} of an event must be a whole number from 0 to 2**63 - 1, got a value of type "

@@ -9,7 +9,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from pacsklearn._validation import check_integer
+from pacsklearn._validation import as_inner_share, check_integer
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.bounds.mixture import GaussianMixture
 from pacsklearn.kernel.bounds.noise_shape import NoiseShape
@@ -40,9 +40,7 @@ class CertifiedBackend(NoiseBackend):
     def __init__(
         self, *, gamma: float = GAMMA, n_draws: int = 2**12, n_certificate: int = 2**13
     ) -> None:
-        if not 0 < gamma < 1:
-            raise ValueError(f"gamma must lie strictly between 0 and 1, got {gamma!r}.")
-        self.gamma = float(gamma)
+        self.gamma = as_inner_share("gamma", gamma)
         self.n_draws = check_integer(name="n_draws", value=n_draws, minimum=256)
         self.n_certificate = check_integer(name="n_certificate", value=n_certificate, minimum=1024)
 

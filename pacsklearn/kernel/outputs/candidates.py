@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.frozen import FrozenEstimator
 
 from pacsklearn._sklearn_compat import check_tags, routing_enabled, safe_indexing
-from pacsklearn._validation import check_jobs
+from pacsklearn._validation import check_jobs, is_word
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.host import host, stage
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer
@@ -193,7 +193,7 @@ def check_wrapped(estimator: Any) -> None:
                 "once."
             )
         frozen = isinstance(part, FrozenEstimator)
-        if frozen or (path.split("__")[-1] == "cv" and isinstance(part, str) and part == "prefit"):
+        if frozen or (path.split("__")[-1] == "cv" and is_word(part, "prefit")):
             what = "a FrozenEstimator" if frozen else "cv='prefit'"
             raise ValueError(
                 f"{path} is {what}: it keeps a model that was fitted outside the candidate "

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, final
 
 from sklearn.utils.parallel import Parallel
 
-from pacsklearn._validation import warn_user
+from pacsklearn._validation import has_params, warn_user
 from pacsklearn.exceptions import GaugeError, SubsetFitError
 from pacsklearn.kernel.host import host
 from pacsklearn.kernel.outputs.withheld import unprinted, withheld
@@ -265,5 +265,5 @@ def _quotes_parameters_only(failure: Failure, estimator: Any) -> bool:
         # The very value that the caller gave: a message in the same words could quote a row.
         and repr(part.get_params(deep=False).get(quoted["name"])) == quoted["given"]
         for part in parts
-        if hasattr(part, "get_params") and not isinstance(part, type)
+        if has_params(part)
     )

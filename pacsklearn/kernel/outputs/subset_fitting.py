@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
-from numbers import Integral
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -16,7 +15,7 @@ from sklearn.base import clone
 from sklearn.utils.parallel import delayed
 
 from pacsklearn._sklearn_compat import one_blas_thread, safe_indexing
-from pacsklearn._validation import warn_user
+from pacsklearn._validation import is_whole, warn_user
 from pacsklearn.exceptions import NonDeterministicError, PrivacyLeakWarning
 from pacsklearn.kernel.host import host
 from pacsklearn.kernel.outputs.run import Outcome, SubsetRun, attempt
@@ -81,8 +80,7 @@ def seeded_clone(estimator: Any) -> Any:
     states: dict[str, Any] = {
         name: 0
         for name, value in params
-        if name.split("__")[-1] == "random_state"
-        and (isinstance(value, bool) or not isinstance(value, Integral))
+        if name.split("__")[-1] == "random_state" and not is_whole(value)
     }
     # What a solver prints may quote rows, and compiled code prints past Python's own streams.
     states |= {

@@ -5,12 +5,12 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable
 from dataclasses import replace
-from numbers import Integral
 from typing import Any, Final, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pacsklearn._validation import is_whole
 from pacsklearn.exceptions import (
     BudgetExhaustedError,
     LedgerMismatchError,
@@ -74,7 +74,7 @@ class Secret:
         """
         self._owner.check()
         m = numbers.shape[0]
-        if isinstance(index, bool) or not isinstance(index, Integral) or not 0 <= index < m:
+        if not is_whole(index) or not 0 <= index < m:
             raise ValueError(
                 # The number is not quoted: messages end up in logs.
                 f"secret must be the number of a candidate, an integer from 0 to {m - 1}; what was "

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Final, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
+from pacsklearn._validation import is_word
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.host import stage
 from pacsklearn.kernel.ledger.event import Provenance
@@ -132,7 +133,7 @@ class ParameterPlan(Plan):
         choices.reading.check(estimator)
         backend, used = chosen_backend(choices.noise, target)
         chosen = plugins.canonicalizer(canonicalizer, estimator)
-        automatic = isinstance(canonicalizer, str) and canonicalizer == "auto"
+        automatic = is_word(canonicalizer, "auto")
         provenance = (
             used,
             plugins.provenance("canonicalizer", chosen if automatic else canonicalizer),

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from pacsklearn._validation import as_count, as_inner_share, as_probability, check_choice
+from pacsklearn._validation import as_inner_share, as_probability, check_choice, check_integer
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.trials.mean_bound import upper_mean_bound
 
@@ -188,7 +188,7 @@ def _counts(draws: ArrayLike, largest: int) -> Floats:
     counts = np.asarray(draws, dtype=np.float64)
     if counts.ndim != 1 or counts.size < 2:
         raise ValueError(f"draws must have shape (n >= 2,), got {counts.shape}.")
-    as_count("largest", largest, minimum=0)
+    check_integer(name="largest", value=largest, minimum=0)
     if not np.all((counts >= 0) & (counts <= largest)):
         raise ValueError(f"draws must be counts between 0 and largest={largest}.")
     return counts
@@ -196,9 +196,9 @@ def _counts(draws: ArrayLike, largest: int) -> Floats:
 
 def _check(n_rows: int, n_differing: int, batch_size: int, sampling: str) -> tuple[int, int, int]:
     check_choice(name="sampling", value=sampling, allowed=SAMPLINGS)
-    n = as_count("n_rows", n_rows, minimum=1)
-    d = as_count("n_differing", n_differing, minimum=0)
-    b = as_count("batch_size", batch_size, minimum=1)
+    n = check_integer(name="n_rows", value=n_rows, minimum=1)
+    d = check_integer(name="n_differing", value=n_differing, minimum=0)
+    b = check_integer(name="batch_size", value=batch_size, minimum=1)
     if d > n:
         raise ValueError(f"n_differing must be at most n_rows={n}, got {d}.")
     if b > n and sampling != "with-replacement":

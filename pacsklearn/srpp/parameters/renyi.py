@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final, NoReturn, final
 from sklearn.base import BaseEstimator
 
 from pacsklearn._sklearn_compat import Interval, check_parameters
-from pacsklearn._validation import brief, check_flag
+from pacsklearn._validation import brief, check_flag, is_real
 from pacsklearn.exceptions import BudgetError
 from pacsklearn.kernel.budget.budget import Budget
 from pacsklearn.kernel.secret.space import Space
@@ -26,8 +26,7 @@ def check_order(order: Any, delta: Any) -> None:
     """
     for name, value, most in (("order", order, LARGEST_ORDER), ("delta", delta, 1 - 2.0**-53)):
         least = 1 if name == "order" else 0
-        number = isinstance(value, Real) and not isinstance(value, bool)
-        if not number or not least < value <= most:
+        if not is_real(value) or not least < value <= most:
             raise ValueError(
                 f"budget: {name} must be a number above {least} and at most {most:g}, got "
                 f"{brief(value)}."
@@ -80,9 +79,8 @@ class Renyi(Budget):
     def amount(self) -> float:
         check_order(self.order, self.delta)
         epsilon = self.epsilon
-        number = isinstance(epsilon, Real) and not isinstance(epsilon, bool)
         # Beyond it nothing is hidden, and the arithmetic of noise so small overflows.
-        if not number or not 1e-9 <= epsilon <= LARGEST_EPSILON:
+        if not is_real(epsilon) or not 1e-9 <= epsilon <= LARGEST_EPSILON:
             raise BudgetError(
                 "budget: epsilon must be a number of nats of at least 1e-9 and at most "
                 f"{LARGEST_EPSILON:g}, got {brief(epsilon)}; give for instance budget=1.0."
@@ -118,8 +116,8 @@ def as_renyi(value: Any, *others: type) -> Any:
     ------
     BudgetError
     """
-    if isinstance(value, Real) and not isinstance(value, bool):
-        value = Renyi(value)  # type: ignore[arg-type]  # checked next
+    if is_real(value):
+        value = Renyi(value)
     if not isinstance(value, (Renyi, *others)):
         names = ["Renyi(1.0, order=4)", *(f"a {each.__name__}" for each in others)]
         raise BudgetError(

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence, Sized
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from pacsklearn._validation import as_inner_share
+from pacsklearn._validation import as_inner_share, is_real
 from pacsklearn.exceptions import ScenarioError
 from pacsklearn.srpp.scenarios.scenario import Scenario, SecretColumn, all_pairs
 from pacsklearn.universe.frame import is_missing, with_gaps
@@ -126,7 +125,7 @@ def class_codes(y: Any, n_rows: int) -> NDArray[np.int64]:
 def numbers(given: Any) -> list[float]:
     """Return what a list holds, nan for what is no number; ``[]`` for what is no list."""
     return [
-        float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
+        float(value) if is_real(value) else math.nan
         for value in (given if _is_listed(given) else ())
     ]
 

@@ -10,6 +10,7 @@ from typing import Any, Self, final
 import joblib
 from sklearn.base import clone
 
+from pacsklearn._validation import has_params
 from pacsklearn.universe.row_rules import steps_of
 
 _NEVER = frozenset(
@@ -80,7 +81,7 @@ def check_entry(name: Any, value: Any) -> None:
             "thresholds are not noised, so choosing among them could tell about the rows. Give one "
             "value to the estimator itself."
         )
-    if hasattr(value, "get_params") and not isinstance(value, type):
+    if has_params(value):
         return
     is_list = isinstance(value, tuple) and len(value) <= _LONGEST_TUPLE
     for one in value if is_list else (value,):

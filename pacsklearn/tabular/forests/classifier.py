@@ -12,6 +12,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 
 from pacsklearn._sklearn_compat import StrOptions
+from pacsklearn._validation import is_word
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.tabular.forests.fixed_structure_forest import (
     FixedStructureForest,
@@ -131,7 +132,7 @@ class FixedStructureForestClassifier(ClassifierMixin, FixedStructureForest):
 
     def statistics(self, targets: NDArray[np.intp], weights: Floats) -> Statistics:
         """Return each row's weight, for the sum of its class."""
-        if isinstance(self.class_weight, str) and self.class_weight == "root":
+        if is_word(self.class_weight, "root"):
             # Shares of the weighted rows: a row of weight two counts like two rows.
             mass = np.bincount(targets, weights, self.classes_.size).astype(np.float64)
             weights = weights * root_weights(mass)[targets]

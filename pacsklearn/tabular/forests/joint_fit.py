@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 from sklearn.utils.validation import validate_data
 
+from pacsklearn._validation import is_word
 from pacsklearn.joint.exact_fitter import ExactFitter
 from pacsklearn.joint.joint_problem import are_usable
 from pacsklearn.joint.member_sums import double_rows
@@ -65,4 +66,4 @@ def _are_usable(estimator: Any, targets: NDArray[Any]) -> bool:
     if not is_classifier(estimator):
         return targets.dtype.kind in "iuf"
     weighting = estimator.class_weight
-    return (isinstance(weighting, str) and weighting == "root") or are_usable(weighting)
+    return is_word(weighting, "root") or are_usable(weighting)

@@ -17,6 +17,7 @@ from sklearn.preprocessing import (
     SplineTransformer,
 )
 
+from pacsklearn._validation import has_params
 from pacsklearn.tabular.schema.column import Column
 from pacsklearn.tabular.schema.encoder import SchemaEncoder
 from pacsklearn.tabular.schema.schema import Schema
@@ -137,7 +138,7 @@ def _inner(estimator: Any) -> Iterator[tuple[str, Any]]:
     own = estimator.get_params(deep=False) if hasattr(estimator, "get_params") else {}
     for name in ("estimator", "regressor"):
         one = own.get(name)
-        if hasattr(one, "get_params") and not isinstance(one, type):
+        if has_params(one):
             yield name, one
     listed = own.get("estimators", own.get("transformer_list"))
     yield from ((name, one) for name, one in listed or () if not isinstance(one, str))

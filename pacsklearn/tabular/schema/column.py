@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from numbers import Real
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pacsklearn._validation import brief
+from pacsklearn._validation import brief, is_real
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.tabular.schema.values import OUTSIDE, as_codes, as_days, as_numbers, day_of, key_of
 
@@ -221,7 +220,7 @@ class Column:
                     day_of(end)
                 except ValueError:
                     raise self._wrong(field, "a date such as '2024-02-29'", end) from None
-            elif isinstance(end, bool) or not isinstance(end, Real) or not _is_finite(end):
+            elif not is_real(end) or not _is_finite(end):
                 raise self._wrong(field, "a finite number", end)
         if None not in ends.values() and not self._number(self.low) < self._number(self.high):
             raise ValueError(

@@ -9,7 +9,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from pacsklearn._validation import check_integer
+from pacsklearn._validation import check_integer, is_word
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.tabular.schema.column import Column
 from pacsklearn.tabular.schema.schema import Schema
@@ -87,7 +87,7 @@ class SchemaQueries:
     @property
     def is_private(self) -> bool:
         """Whether the marginals are to be released first."""
-        return isinstance(self.marginals, str) and self.marginals == "private"
+        return is_word(self.marginals, "private")
 
     def measured(self, X: Any, y: Any = None) -> Floats:
         """Measure shares of the cells of all columns among some rows, for a private release.

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.preprocessing import StandardScaler
 
+from pacsklearn._validation import is_word
 from pacsklearn.estimators.alternatives import options_of
 from pacsklearn.estimators.codebook import FROM_TABLE, Codebook
 from pacsklearn.tabular.schema.apply_schema import encoded_columns, read_by
@@ -48,7 +49,7 @@ def stated_schema(given: Any, X: Any, groups: Any = None, estimator: Any = None)
     """
     if isinstance(given, Schema):
         return given
-    if isinstance(given, str) and given == FROM_TABLE:
+    if is_word(given, FROM_TABLE):
         check_names(X)
         names = column_names(X) or [f"x{place}" for place in range(np.shape(X)[-1])]
         return Schema.from_table(X, groups, encoded_columns(estimator, names))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from scipy.stats import norm
 from sklearn.base import clone
 
 from pacsklearn._sklearn_compat import safe_indexing
-from pacsklearn._validation import brief
+from pacsklearn._validation import brief, is_real
 from pacsklearn.exceptions import BudgetError
 from pacsklearn.kernel.answers.answer_kind import AnswerKind
 from pacsklearn.kernel.answers.responder import Answers, Responder
@@ -33,7 +32,7 @@ def check_alpha(alpha: Any) -> None:
     ------
     ValueError
     """
-    if alpha is not None and (not isinstance(alpha, Real) or not 0 < float(alpha) < 1):
+    if alpha is not None and (not is_real(alpha) or not 0 < alpha < 1):
         raise ValueError(
             f"alpha must be a number strictly between 0 and 1 or None, got {brief(alpha)}."
         )

@@ -71,5 +71,5 @@ def test_errors() -> None:
     with pytest.raises(ValueError, match="k"):
         k_of_n_prior(10, -1)
     half: Any = 2.5
-    with pytest.raises(TypeError, match="k"):
+    with pytest.raises(ValueError, match="k must be an integer"):
         k_of_n_prior(10, half)

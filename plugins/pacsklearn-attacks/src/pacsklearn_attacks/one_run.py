@@ -11,7 +11,7 @@ from scipy.special import expit
 from scipy.stats import binom
 from sklearn.base import clone
 
-from pacsklearn._validation import as_count, as_inner_share, as_nats, as_probability, check_integer
+from pacsklearn._validation import as_inner_share, as_nats, as_probability, check_integer
 from pacsklearn.audit.confidence import row_confidences
 from pacsklearn.exceptions import AuditViolationError
 
@@ -51,9 +51,9 @@ def one_run_p_value(
     >>> one_run_p_value(10.0, 1e-5, 1000, 100, 90) > 0.5
     True
     """
-    coins = as_count("n_coins", n_coins, minimum=1)
-    guesses = as_count("n_guesses", n_guesses, minimum=0)
-    right = as_count("n_right", n_right, minimum=0)
+    coins = check_integer(name="n_coins", value=n_coins, minimum=1)
+    guesses = check_integer(name="n_guesses", value=n_guesses, minimum=0)
+    right = check_integer(name="n_right", value=n_right, minimum=0)
     if not right <= guesses <= coins:
         raise ValueError(
             "n_right must be at most n_guesses, and that at most n_coins, got "

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
-from numbers import Integral
 from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pacsklearn._validation import check_integer, check_rate
+from pacsklearn._validation import as_inner_share, check_integer, is_whole
 from pacsklearn.exceptions import DesignError
 from pacsklearn.kernel.secret.packed_subsets import unpack_subset
 from pacsklearn.universe.balanced_space import included_subsets
@@ -75,7 +74,7 @@ class HashedDesign:
         number = seed.reveal() if isinstance(seed, SubsetSeed) else seed
         encoded = number.to_bytes(-(-number.bit_length() // 8) or 1, "big")
         key = hashlib.blake2b(encoded, digest_size=32, person=b"pacsklearn unit").digest()
-        return cls(key, n_subsets, included_subsets(check_rate(rate=rate), n_subsets))
+        return cls(key, n_subsets, included_subsets(as_inner_share("rate", rate), n_subsets))
 
     def members(self, names: NDArray[np.uint64]) -> BatchMembers:
         """Return the memberships of units by their names."""
@@ -107,7 +106,7 @@ def unit_names(units: ArrayLike) -> NDArray[np.uint64]:
         )
     words = []
     for value in values:
-        is_named = isinstance(value, (str, Integral)) and not isinstance(value, bool)
+        is_named = isinstance(value, str) or is_whole(value)
         if not is_named or column.dtype.kind not in "OUT":  # times would be whole numbers by now
             kind = type(value).__name__ if column.dtype.kind == "O" else column.dtype
             raise DesignError(

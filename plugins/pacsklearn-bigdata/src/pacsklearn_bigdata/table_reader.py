@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
+from pacsklearn._validation import is_whole
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.universe.frame import is_missing
 from pacsklearn_bigdata.exceptions import TableError
@@ -173,7 +174,7 @@ class TableReader:
 
     def _given(self, role: str, given: Any, names: Sequence[str] | None, width: int) -> int:
         """Return position of a column that the user names; from the end where it is negative."""
-        if isinstance(given, (int, np.integer)) and not isinstance(given, bool):
+        if is_whole(given):
             if not -width <= given < width:
                 raise TableError(
                     f"{role}={given} is no column of the source, which has {width} of them."

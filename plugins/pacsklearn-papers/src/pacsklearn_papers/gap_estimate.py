@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 
-from pacsklearn._validation import as_count
+from pacsklearn._validation import check_integer
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.bounds.mean_bound import upper_mean_bounds
 from pacsklearn.trials.mean_bound import upper_mean_bound
@@ -56,7 +56,7 @@ def donsker_varadhan(
     >>> 0.5 < donsker_varadhan(gap).value < gap.logdet
     True
     """
-    n_draws = as_count("n_draws", n_draws, minimum=10)
+    n_draws = check_integer(name="n_draws", value=n_draws, minimum=10)
     if not gap.is_resolved:
         return GapCorrection(0.0, 0.0, 1.0 - gamma, *_METHOD)
     streams = [np.random.default_rng([seed, split]) for split in range(4)]

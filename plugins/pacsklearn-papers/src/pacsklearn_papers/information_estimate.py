@@ -8,7 +8,7 @@ from typing import final
 
 import numpy as np
 
-from pacsklearn._validation import as_count
+from pacsklearn._validation import check_integer
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.bounds.mixture import GaussianMixture, MixtureDraws, log_joint
 from pacsklearn.trials.mean_bound import upper_mean_bound
@@ -99,7 +99,7 @@ def certified_information(
 
 
 def _leakages(mixture: GaussianMixture, n_draws: int, generator: np.random.Generator) -> Floats:
-    n_draws = as_count("n_draws", n_draws, minimum=1)
+    n_draws = check_integer(name="n_draws", value=n_draws, minimum=1)
     return np.concatenate([leakage(mixture, draws) for draws in mixture.draws(n_draws, generator)])
 
 

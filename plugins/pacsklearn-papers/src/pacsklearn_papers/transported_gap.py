@@ -7,7 +7,7 @@ import math
 import numpy as np
 from scipy.special import log_ndtr, logsumexp, ndtri_exp
 
-from pacsklearn._validation import as_count, as_inner_share
+from pacsklearn._validation import as_inner_share, check_integer
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.trials.mean_bound import upper_mean_bound
 from pacsklearn_papers.gaussianity_gap import GapCorrection, SurrogateGap
@@ -63,7 +63,7 @@ def sliced_wasserstein(
     >>> round(sliced_wasserstein(gap).value, 3)
     0.095
     """
-    n_directions = as_count("n_directions", n_directions, minimum=2)
+    n_directions = check_integer(name="n_directions", value=n_directions, minimum=2)
     gamma, generator = as_inner_share("gamma", gamma), np.random.default_rng(seed)
     if not gap.is_resolved:
         return GapCorrection(0.0, 0.0, 1.0, *_METHOD)

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from pacsklearn._validation import is_real
 from pacsklearn.tabular.additive.terms import placed
 from pacsklearn.tabular.schema.column import Column
 from pacsklearn.tabular.schema.encodings import Encoding
@@ -139,7 +140,7 @@ def _read_numbers(
     numbers = graph.input(name, DOUBLE, 1) if fresh else name
     missing = graph.node("IsNaN", numbers)
     for code in column.missing:
-        if isinstance(code, (int, float)) and not isinstance(code, bool):
+        if is_real(code):
             same = graph.node("Equal", numbers, np.float64(code))
             missing = graph.node("Or", missing, same)
     endless = graph.node("Greater", graph.node("Abs", numbers), _LARGEST)
