@@ -32,6 +32,7 @@ SCALE_WEIGHT = 0.01
 """Cost of a relative error of the scale: it changes how sure probabilities look, no decision."""
 
 _LARGEST_LOG_SCALE = 100.0
+_KNOWN_PACKAGES = ("sklearn.", "pacsklearn.")
 
 
 class LinearCanonicalizer(FoldingCanonicalizer):
@@ -45,8 +46,17 @@ class LinearCanonicalizer(FoldingCanonicalizer):
         return coef, np.broadcast_to(intercept, (len(coef),))
 
     def linear_weights(self, estimator: Any) -> tuple[Floats, Floats] | None:
-        # Generalised linear models predict a function of the decision.
-        return None if hasattr(estimator, "_get_loss") else self.weights(estimator)
+        # Generalised linear models predict a function of the decision; classes that others derive,
+        # whatever they like.
+        methods = (
+            getattr(type(estimator), name, None) for name in ("predict", "decision_function")
+        )
+        inherited = all(
+            one is None or one.__module__.startswith(_KNOWN_PACKAGES) for one in methods
+        )
+        return (
+            self.weights(estimator) if inherited and not hasattr(estimator, "_get_loss") else None
+        )
 
 
 @final
@@ -55,7 +65,7 @@ class LinearClassifierCanonicalizer(LinearCanonicalizer):
 
     What does not change a decision is removed: a shift common to all classes, and a positive
     scale, taken as the root mean square of the decision function on the subset's own rows. When
-    probabilities are asked for, the scale is kept as one more number.
+    probabilities are methods for, the scale is kept as one more number.
 
     Parameters
     ----------

@@ -283,8 +283,7 @@ SubsetFitError, NonDeterministicError
                 lists=rows.in_blocks(budget),
             )
             plan = advice_on(kind).plan(kind, rows.stated, request)
-        looked_up = published_facts(rows.candidates.estimator)
-        return replace(plan, public=(*plan.public, *looked_up))
+        return replace(plan, public=(*plan.public, *published_facts(rows.candidates.estimator)))
 
     @property
     def guarantee_(self) -> PACGuarantee:
@@ -320,8 +319,7 @@ SubsetFitError, NonDeterministicError
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         if tags.classifier_tags is not None and self._is_black_box():
-            tags.classifier_tags.multi_label = False
-            tags.target_tags.multi_output = False
+            tags.classifier_tags.multi_label = tags.target_tags.multi_output = False
             tags.target_tags.single_output = True
         return tags
 

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.feature_selection import SelectFdr
 from sklearn.gaussian_process import GaussianProcessClassifier, GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, WhiteKernel
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
@@ -28,7 +29,7 @@ from pacsklearn import (
     SRPPPrivate,
     Subsets,
 )
-from pacsklearn.exceptions import NoCanonicalizerError, NonDeterministicError
+from pacsklearn.exceptions import NoCanonicalizerError, NonDeterministicError, SubsetFitError
 from pacsklearn.priors import Range
 
 GENERATOR = np.random.default_rng(3)
@@ -144,6 +145,52 @@ def test_kernels_are_parameters_and_no_estimators(model: Any, y: Any, release: A
     scaled = make_pipeline(StandardScaler(), model)
     fitted = private(scaled, release=release).fit(X, y)
     assert fitted.predict(X).shape == y.shape
+
+
+class Hiding(Ridge):
+    """Derives from a class that is released, and keeps less, as mord.OrdinalRidge."""
+
+    def fit(self, X: Any, y: Any) -> Hiding:
+        self.n_features_in_, self.line_ = X.shape[1], Ridge().fit(X, y)
+        return self
+
+    def predict(self, X: Any) -> Any:
+        return self.line_.predict(X)
+
+
+def test_a_class_that_keeps_less_than_the_one_it_derives_from_answers() -> None:
+    with pytest.raises(SubsetFitError, match=r"let it answer: release=Answers\(\)"):
+        private(Hiding()).fit(X, SIZES)
+    assert np.ptp(private(Hiding(), release=VALUES).fit(X, SIZES).predict(X)) > 0
+
+
+class Shifted(Ridge):
+    def predict(self, X: Any) -> Any:
+        return super().predict(X) + 1000
+
+
+class Turned(LogisticRegression):
+    def decision_function(self, X: Any) -> Any:
+        return -super().decision_function(X)
+
+
+def test_a_derived_class_answers_by_its_own_methods() -> None:
+    exact = Nats(9.0, allow_exact=True)
+    wide = Answers(2, prior=Range(0, 2000))
+    for inside in (lambda model: model, lambda model: make_pipeline(StandardScaler(), model)):
+        shifted = PACPrivate(inside(Shifted()), budget=exact, secret=Subsets(8), release=wide)
+        assert shifted.fit(X, SIZES).predict(X[:2]).min() > 900
+        turned = PACPrivate(
+            inside(Turned()), budget=exact, secret=Subsets(8), release=Answers(60)
+        ).fit(X, LABELS)
+        assert np.mean(turned.predict(X) == LABELS) < 0.3
+
+
+def test_a_selector_that_keeps_no_column_is_named() -> None:
+    noise = np.random.default_rng(0).integers(0, 2, len(X))
+    model = make_pipeline(SelectFdr(alpha=1e-9), LogisticRegression())
+    with pytest.raises(SubsetFitError, match="a step gets no column"):
+        private(model).fit(X, noise)
 
 
 @pytest.mark.parametrize(

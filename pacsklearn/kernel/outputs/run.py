@@ -52,11 +52,14 @@ _ADVICE = {
     "(Schema.template drafts one) and begin with SchemaEncoder(schema)",
     "Input (X )?contains (NaN|inf)": "missing, infinite or huge values reached a step that takes "
     f"none; {ABOUT_GAPS}",
-    "^LinAlgError": "a matrix cannot be inverted: a column may be constant, or follow from others. "
-    "Regularise (reg_param=, shrinkage=, alpha=), or leave such columns out",
-    "not (a )?column|columns using strings|all features must be in|array with 0 feature": "a "
-    "step names columns that its input does not have; look at the spelling. Steps that come before "
-    "leave no names, unless set_output(transform='pandas') is called",
+    r"^\w+ LinAlgError": "a matrix cannot be inverted: a column may be constant, or follow from "
+    "others. Regularise (reg_param=, shrinkage=, alpha=), or leave such columns out",
+    "not (a )?column|columns using strings|all features must be in": "a step names columns that "
+    "its input does not have; look at the spelling. Steps that come before leave no names, unless "
+    "set_output(transform='pandas') is called",
+    "array with 0 feature": "a step gets no column: one before kept none, or names columns wrongly",
+    "^(en|de)code AttributeError": "it derives from a class that can be released, and has not all "
+    "that the canonicalizer of that class reads; let it answer: release=Answers()",
     "Found unknown categories": "a value is not on the list that categories= states, or in no row "
     "of the subset; list it, or give handle_unknown=",
     "Invalid classes inferred from": "labels must be 0, 1 and so on; encode them before fit",
@@ -249,7 +252,7 @@ class SubsetRun(Run):
         if _TELLS_NO_VALUE.fullmatch(message) or _quotes_parameters_only(failure, self._estimator):
             return message
         for words, advice in _ADVICE.items():
-            if re.search(words, f"{failure.error}: {message}"):
+            if re.search(words, f"{failure.stage} {failure.error}: {message}"):
                 return advice
         return super().hint(failure, index)
 
