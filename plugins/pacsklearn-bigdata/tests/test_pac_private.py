@@ -203,7 +203,7 @@ def test_what_a_fit_in_passes_tells_the_curator(capsys: pytest.CaptureFixture[st
     report = model.fit_report_
     assert (report.together, report.one_by_one) == (M, 0)
     assert f"{M} candidates fitted together" in shown
-    assert report.wall["fits"] > report.wall["canonical form"] > 0
+    assert report.processor["fits"] > report.processor["canonical form"] > 0
 
 
 def test_a_table_that_shrinks_while_it_is_fitted() -> None:

@@ -183,5 +183,5 @@ def test_students_that_no_bundle_holds_are_refused_before_they_are_charged(publi
     refused = call(*words, "sklearn.tree.DecisionTreeClassifier", code=2)
     assert "a bundle holds no trees" in refused.output
     assert open_ledger("sqlite:///clinic.db", ceiling=None).spent == spent
-    call(*words, "LogisticRegression")
+    call(*words, "RidgeClassifier")
     assert load_bundle(folder / "s.pac", key=folder / "curator.key.pub").model().n_features_in_ == 4
