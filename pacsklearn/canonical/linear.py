@@ -65,7 +65,7 @@ class LinearClassifierCanonicalizer(LinearCanonicalizer):
 
     What does not change a decision is removed: a shift common to all classes, and a positive
     scale, taken as the root mean square of the decision function on the subset's own rows. When
-    probabilities are methods for, the scale is kept as one more number.
+    probabilities are asked for, the scale is kept as one more number.
 
     Parameters
     ----------
