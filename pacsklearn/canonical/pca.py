@@ -137,7 +137,7 @@ class PCACanonicalizer(Canonicalizer):
 
     def behaviour(self, estimator: Any, X: Any) -> Any:
         """Return the reconstructions, and lengths of the scores, which whitening changes."""
-        scores = estimator.transform(X)
+        scores = np.asarray(estimator.transform(X))  # of tables too: polars sums otherwise
         return np.column_stack([estimator.inverse_transform(scores), np.sum(scores**2, axis=1)])
 
 
@@ -203,4 +203,4 @@ class AxesCanonicalizer(Canonicalizer):
 
     def behaviour(self, estimator: Any, X: Any) -> Any:
         """Return the sizes of the scores, whatever their order and sign."""
-        return np.sort(np.abs(estimator.transform(X)), axis=1)
+        return np.sort(np.abs(np.asarray(estimator.transform(X))), axis=1)

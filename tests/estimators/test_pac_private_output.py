@@ -13,7 +13,7 @@ import sklearn
 from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.compose import ColumnTransformer
-from sklearn.decomposition import PCA
+from sklearn.decomposition import PCA, FastICA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
@@ -174,3 +174,5 @@ def test_steps_may_hand_on_tables_of_any_library(
     steps = make_pipeline(PolynomialFeatures(2), LinearDiscriminantAnalysis())
     with sklearn.config_context(transform_output=container):
         assert private(steps).fit(frame, iris[1]).predict(frame).shape == (150,)
+        for model in (PCA(2), FastICA(2, random_state=0)):
+            assert private(model).fit(frame).transform(frame).shape == (150, 2)
