@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.stats
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.feature_selection import SelectFdr
 from sklearn.gaussian_process import GaussianProcessClassifier, GaussianProcessRegressor
@@ -101,6 +102,14 @@ class Restless(Sharing):
         return super().fit(X, y)
 
 
+class Holding(LinearRegression):
+    """Has a parameter with a fit, which is no estimator: as those of networks are."""
+
+    def __init__(self, held: Any = None) -> None:
+        super().__init__()
+        self.held = held
+
+
 def private(model: Any, **params: Any) -> PACPrivate:
     return PACPrivate(model, budget=Nats(1.0), secret=Subsets(8), **params)
 
@@ -142,6 +151,8 @@ def test_shares_of_a_regressor_are_not_asked() -> None:
     ],
 )
 def test_kernels_are_parameters_and_no_estimators(model: Any, y: Any, release: Any) -> None:
+    holding = Holding(scipy.stats.norm)  # which has a fit
+    assert private(holding).fit(X, SIZES).released_estimator_ is not None
     scaled = make_pipeline(StandardScaler(), model)
     fitted = private(scaled, release=release).fit(X, y)
     assert fitted.predict(X).shape == y.shape

@@ -184,7 +184,7 @@ def check_wrapped(estimator: Any) -> None:
     parts = estimator.get_params(deep=True) if hasattr(estimator, "get_params") else {}
     # The part is named before what holds it. A kernel has parameters too, and no fit.
     for path, part in [*parts.items(), ("estimator", estimator)]:
-        if hasattr(part, "fit") and not isinstance(part, type):
+        if hasattr(part, "fit") and hasattr(part, "get_params") and not isinstance(part, type):
             check_tags(part)
         if getattr(part, "draws_its_own_secret", False) and not isinstance(part, type):
             raise ValueError(

@@ -236,8 +236,8 @@ def check_repeated(estimator: Any, joint: JointModels, how: str, *, agree: bool)
     if joint.models[0] is not None:
         raise differs_from_ordinary(estimator)
     raise NonDeterministicError(
-        f"Two fits of {type(estimator).__name__} on the same subset {how}. Give it a random_state, "
-        "or make it deterministic."
+        f"Two fits of {type(estimator).__name__} on the same subset {how}. Give it a random_state "
+        "(one that it has was the same in both), or make it deterministic."
     )
 
 
