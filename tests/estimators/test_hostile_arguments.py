@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 from sklearn.linear_model import Ridge
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.svm import SVC
 
@@ -133,3 +135,10 @@ def test_a_column_in_the_place_of_an_argument_is_not_quoted(call):
         with pytest.raises((PacsklearnError, ValueError, TypeError)) as caught:
             call(column)
         assert "geheim" not in str(caught.value)
+
+
+@pytest.mark.filterwarnings("ignore::pacsklearn.exceptions.UtilityWarning")
+def test_a_program_that_stops_at_an_underflow_fits_all_the_same():
+    with np.errstate(all="raise"):
+        PACPrivate(GaussianNB(), 1 / 64, secret=Subsets(8, seed=0)).fit(X, y)
+        SRPPSGDClassifier(budget=1.0, classes=(0, 1, 2)).fit(X, y)

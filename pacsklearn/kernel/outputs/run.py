@@ -11,6 +11,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, final
 
+import numpy as np
 from sklearn.utils.parallel import Parallel
 
 from pacsklearn._validation import has_params, warn_user
@@ -106,7 +107,9 @@ def attempt(work: Callable[[], Any], stage: str | Stage = "fit", *, fits: bool =
     to withhold.
     """
     stage = Stage(stage) if isinstance(stage, str) else stage
-    with withheld() as caught, unprinted() if fits else nullcontext():
+    # A worker process has NumPy's own error state; the caller's may stop a fit at an underflow.
+    usual = np.errstate(divide="warn", over="warn", under="ignore", invalid="warn")
+    with usual, withheld() as caught, unprinted() if fits else nullcontext():
         try:
             value = work()
         except StageFailure as failure:

@@ -48,6 +48,7 @@ class _Loss:
         return float(logsumexp(order * self.values, b=self.chances))
 
 
+@np.errstate(under="ignore")  # whatever the caller's program makes of it
 def composed_epsilon(profile: StepProfile, n_steps: int, delta: float) -> float:
     """Return the epsilon for which so many steps are (epsilon, delta)-indistinguishable.
 
