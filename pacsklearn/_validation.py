@@ -21,22 +21,22 @@ _shown: set[tuple[type[Warning], str, str, int]] = set()
 
 
 def is_real(value: object) -> TypeGuard[float]:
-    """Whether this is a number, and neither True nor False."""
+    """Return whether this is a number, and neither True nor False."""
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def is_whole(value: object) -> TypeGuard[int]:
-    """Whether this is a whole number, and neither True nor False."""
+    """Return whether this is a whole number, and neither True nor False."""
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def is_word(value: object, word: str) -> bool:
-    """Whether this is one word; arrays and tables would compare cell by cell."""
+    """Return whether this is one word; arrays and tables would compare cell by cell."""
     return isinstance(value, str) and value == word
 
 
 def has_params(value: object) -> bool:
-    """Whether this is an estimator, and not its class."""
+    """Return whether this is an estimator, and not its class."""
     return hasattr(value, "get_params") and not isinstance(value, type)
 
 

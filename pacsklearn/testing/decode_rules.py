@@ -109,7 +109,7 @@ def check_round_trip(
 
 
 def _has(value: Any, name: str) -> bool:
-    """Whether an estimator, or one inside it, has an attribute."""
+    """Return whether an estimator, or one inside it, has an attribute."""
     inside = value if isinstance(value, (list, tuple)) else getattr(value, "__dict__", {}).values()
     return hasattr(value, name) or any(_has(each, name) for each in inside)
 
