@@ -46,17 +46,13 @@ class LinearCanonicalizer(FoldingCanonicalizer):
         return coef, np.broadcast_to(intercept, (len(coef),))
 
     def linear_weights(self, estimator: Any) -> tuple[Floats, Floats] | None:
-        # Generalised linear models predict a function of the decision; classes that others derive,
-        # whatever they like.
-        methods = (
-            getattr(type(estimator), name, None) for name in ("predict", "decision_function")
-        )
-        inherited = all(
-            one is None or one.__module__.startswith(_KNOWN_PACKAGES) for one in methods
-        )
-        return (
-            self.weights(estimator) if inherited and not hasattr(estimator, "_get_loss") else None
-        )
+        if hasattr(estimator, "_get_loss"):
+            return None  # generalised linear models predict a function of the decision
+        for name in ("predict", "decision_function"):
+            method = getattr(type(estimator), name, None)
+            if method is not None and not method.__module__.startswith(_KNOWN_PACKAGES):
+                return None  # classes that others derive predict whatever they like
+        return self.weights(estimator)
 
 
 @final

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.frozen import FrozenEstimator
 
 from pacsklearn._sklearn_compat import check_tags, routing_enabled, safe_indexing
-from pacsklearn._validation import check_jobs, is_word
+from pacsklearn._validation import check_jobs, has_params, is_word
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.host import host, stage
 from pacsklearn.kernel.outputs.canonicalizer import Canonicalizer
@@ -184,7 +184,7 @@ def check_wrapped(estimator: Any) -> None:
     parts = estimator.get_params(deep=True) if hasattr(estimator, "get_params") else {}
     # The part is named before what holds it. A kernel has parameters too, and no fit.
     for path, part in [*parts.items(), ("estimator", estimator)]:
-        if hasattr(part, "fit") and hasattr(part, "get_params") and not isinstance(part, type):
+        if has_params(part) and hasattr(part, "fit"):
             check_tags(part)
         if getattr(part, "draws_its_own_secret", False) and not isinstance(part, type):
             raise ValueError(
