@@ -16,6 +16,9 @@ from typer.testing import CliRunner
 
 from pacsklearn import Nats, PACPrivate, Subsets
 from pacsklearn.cli.app import app
+from tests.conftest import _nothing_released, _same_subsets
+
+__all__ = ["_nothing_released", "_same_subsets"]
 
 
 @pytest.fixture(scope="session")
