@@ -30,11 +30,12 @@ def bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
     """
     # As it is now: work on private rows has streams replaced while it runs.
     stream, begun, shown = sys.stderr, time.monotonic(), -1
+    is_open = hasattr(stream, "isatty") and not getattr(stream, "closed", False)
 
     def at(done: int) -> None:
         nonlocal shown
         share = 100 * done // total
-        if share != shown and stream.isatty() and time.monotonic() - begun > _PATIENCE:
+        if share != shown and is_open and stream.isatty() and time.monotonic() - begun > _PATIENCE:
             shown = share
             filled = "#" * (_WIDTH * done // total)
             stream.write(f"\r{what} [{filled:<{_WIDTH}}] {done} of {total}")

@@ -70,6 +70,33 @@ def test_curves_and_descents_count_too(monkeypatch):
     assert terminal.getvalue().endswith(f"epochs [{'#' * 32}] 3 of 3\n")
 
 
+class Tee:
+    """What logging programs put in the place of a stream: it is written to, and no more."""
+
+    def __init__(self) -> None:
+        self.text = ""
+
+    def write(self, text: str) -> int:
+        self.text += text
+        return len(text)
+
+
+def closed() -> io.StringIO:
+    stream = io.StringIO()
+    stream.close()
+    return stream
+
+
+@pytest.mark.parametrize("name", ["stdout", "stderr"])
+@pytest.mark.parametrize("stream", [Tee(), None, closed()], ids=["tee", "none", "closed"])
+def test_streams_that_are_no_files_stop_no_fit(monkeypatch, name, stream):
+    monkeypatch.setattr(sys, name, stream)
+    asked = PACPrivate(DecisionTreeClassifier(), release=Answers(4), secret=Subsets(8)).fit(X, Y)
+    assert asked.predict(X[:2]).shape == (2,)
+    released = PACPrivate(RidgeClassifier(), secret=Subsets(8)).fit(X, Y)
+    assert run_audit(released, X, Y, attacks=["lira"], n_trials=20).n_units == 150
+
+
 def test_a_file_gets_no_bar(monkeypatch):
     stream = watched(monkeypatch, io.StringIO())
     monkeypatch.setattr(progress, "_PATIENCE", -1.0)

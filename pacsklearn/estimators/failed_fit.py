@@ -20,7 +20,7 @@ def explain(candidates: Candidates, error: SubsetFitError) -> None:
 
     The words, which may quote rows, go to the terminal and into no exception, log or file.
     """
-    if get_config()["debug"] and error.subset is not None:
+    if get_config()["debug"] and error.subset is not None and sys.stderr is not None:
         sys.stderr.write(
             f"Candidate {error.subset} fitted by itself, for your eyes only (this may quote "
             f"rows):\n{words_of_failure(candidates, error.subset)}\n"
