@@ -9,12 +9,15 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier, is_regressor
 
 from pacsklearn._validation import check_choice
+from pacsklearn.estimators.released_parameters import to_answer
+from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.kernel.answers.answer_kind import AnswerKind
 from pacsklearn.kernel.answers.engine import Engine, StepAnswers
 from pacsklearn.kernel.answers.label_engine import LabelEngine
 from pacsklearn.kernel.answers.value_engine import ValueEngine
 from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.outputs.models import AnsweringModels
+from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.priors import checked_range, normal_prior
 from pacsklearn.universe.public_prior import PublicPrior
 
@@ -126,9 +129,8 @@ def answer_kind(
     check_choice(name="of", value=answers, allowed=["auto", *(each.answers for each in _KINDS)])
     if y is None or not (is_classifier(estimator) or is_regressor(estimator)):
         raise ValueError(
-            f"Private answers need a classifier or a regressor; by its tags {name} is neither. If "
-            "it is one, give an instance of a class derived from it, in whose __sklearn_tags__ "
-            "estimator_type says so; else release=Parameters() says what can be released."
+            f"Private answers need a classifier or a regressor and its targets; {name} has "
+            f"nothing to answer. {_instead_of_answers(estimator)}"
         )
     if is_regressor(estimator):
         if answers not in ("auto", "values"):
@@ -148,6 +150,14 @@ def answer_kind(
     # Of the whole table: classes are public, and the same whichever candidate is true.
     classes = np.unique(np.asarray(y))
     return ProbabilityKind(classes) if answers == "probabilities" else LabelKind(classes)
+
+
+def _instead_of_answers(estimator: Any) -> str:
+    try:
+        registry().canonicalizer_for(estimator)
+    except NoCanonicalizerError as error:
+        return f"{error} {to_answer(estimator)}".strip()
+    return "Its parameters can be released: release=Parameters()."
 
 
 def _range(value_range: Any, name: str) -> tuple[float, float]:

@@ -83,7 +83,7 @@ class Parameters(ReleaseKind):
         try:
             self.canonicalizer_of(model.estimator)
         except NoCanonicalizerError as error:
-            advice = f"{error.advice} {_to_answer(model.estimator)}".strip()
+            advice = f"{error.advice} {to_answer(model.estimator)}".strip()
             raise NoCanonicalizerError(error.why, advice) from None
         super().check(model)
 
@@ -155,7 +155,7 @@ def answers_queries(estimator: Any) -> bool:
     return predicts and (is_classifier(estimator) or is_regressor(estimator))
 
 
-def _to_answer(estimator: Any) -> str:
+def to_answer(estimator: Any) -> str:
     """Say how an estimator without a canonicalizer can answer; empty where it cannot."""
     if answers_queries(estimator):
         return "Or let it answer: release=Answers()."

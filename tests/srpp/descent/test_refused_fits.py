@@ -135,7 +135,7 @@ SIMULATED = {"sample": draw, "secrets": [0.0, 1.0], "n_draws": 200}
         (lambda: SimulatorScenario(**SIMULATED | {"priors": 3}), "priors must be a list"),
         (lambda: SimulatorScenario(**SIMULATED, pairs=iter([(0.0, 1.0)])), "pairs must be a list"),
         (lambda: GroupScenario(pairs=iter([("0", "1")])), "pairs must be a list"),
-        (lambda: SimulatorScenario(**SIMULATED, confidence=1), "confidence must lie"),
+        (lambda: SimulatorScenario(**SIMULATED, confidence=1), "confidence must be a number"),
         (lambda: SimulatorScenario(**SIMULATED, confidence=1 - 1e-12), "at most 1 - 1e-8"),
         (lambda: PrevalenceScenario(reference=(None, None, None)), "reference must have a table"),
         (lambda: PrevalenceScenario(reference=(X, Y[:5], Y)), "reference must have a table"),
