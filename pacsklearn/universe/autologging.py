@@ -20,8 +20,10 @@ def check_unlogged() -> None:
     is_off = getattr(loaded, "autologging_is_disabled", lambda _: True)
     logged = [library for library in _LIBRARIES if not is_off(library)]
     if logged:
+        # One that was switched on by itself is not switched off by mlflow.autolog(disable=True).
+        off = " and ".join(f"mlflow.{library}.autolog(disable=True)" for library in logged)
         raise ValueError(
             f"MLflow logs every fit of {', '.join(logged)}, and would log the models of all "
             "candidates as well, which were learned from private rows and have no noise. Call "
-            "mlflow.autolog(disable=True) before, and log released_estimator_ yourself."
+            f"{off} before, and log released_estimator_ yourself."
         )

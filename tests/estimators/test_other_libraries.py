@@ -220,7 +220,7 @@ def test_a_selector_that_keeps_no_column_is_named() -> None:
 def test_fits_that_mlflow_would_log_are_refused(fit: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     logging = SimpleNamespace(autologging_is_disabled=lambda library: library != "sklearn")
     monkeypatch.setitem(sys.modules, "mlflow.utils.autologging_utils", logging)
-    with pytest.raises(ValueError, match=r"mlflow\.autolog\(disable=True\)"):
+    with pytest.raises(ValueError, match=r"mlflow\.sklearn\.autolog\(disable=True\)"):
         fit()
 
 

@@ -77,3 +77,16 @@ def test_another_key_or_another_file_is_refused(logged, tmp_path, keys, private,
     monkeypatch.setenv(KEY, str(other[1]))
     with pytest.raises(BundleError, match="Another"):
         mlflow.pyfunc.load_model(logged[0].model_uri)
+
+
+@pytest.mark.parametrize("switch", [mlflow.autolog, mlflow.sklearn.autolog])
+def test_no_candidate_is_logged(logged, switch):
+    before = len(mlflow.search_runs())
+    switch()
+    try:
+        with pytest.raises(ValueError, match=r"Call mlflow\.sklearn\.autolog\(disable=True\)"):
+            PACPrivate(RidgeClassifier(), secret=Subsets(8)).fit(X, y)
+    finally:
+        mlflow.sklearn.autolog(disable=True)
+    PACPrivate(RidgeClassifier(), secret=Subsets(8)).fit(X, y)
+    assert len(mlflow.search_runs()) == before
