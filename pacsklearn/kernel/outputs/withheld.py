@@ -377,8 +377,7 @@ def _aside(stream: int) -> int:
 def _flush() -> None:
     """Let out what Python and the C library keep back of what was printed so far."""
     for stream in (sys.stdout, sys.stderr):
-        # None without a terminal; what a program put there may do no more than write.
-        if hasattr(stream, "flush") and not getattr(stream, "closed", False):
+        if hasattr(stream, "flush") and not getattr(stream, "closed", False):  # None, a logger's
             stream.flush()
     if _C_LIBRARY is not None:
         _C_LIBRARY.fflush(None)
