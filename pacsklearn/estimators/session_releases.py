@@ -16,6 +16,7 @@ from pacsklearn.kernel.release.plan import Plan, PlannedSet
 from pacsklearn.kernel.release.procedure import ReleaseProcedure
 from pacsklearn.kernel.release.release import Release
 from pacsklearn.padding.padded_plan import PaddedPlan, is_one_sided
+from pacsklearn.universe.autologging import check_unlogged
 from pacsklearn.universe.metrics import as_metric
 from pacsklearn.universe.row_rules import check_is_estimator
 
@@ -75,6 +76,7 @@ class SessionReleases(OpenSession):
         noise is calibrated to all the values. The function may use public constants, but nothing
         that depends on the other candidates. How long a call takes is not hidden.
         """
+        check_unlogged()
         target = self._procedure.check(budget)
         known = (function, self._space, self._X, self._y, target)
         if is_one_sided(noise):
@@ -141,6 +143,7 @@ class SessionReleases(OpenSession):
         >>> model.guarantee.certified_membership < model.guarantee.posterior_membership
         True
         """
+        check_unlogged()
         planned = list(releases)
         stated = None if budgets is None else list(budgets)
         space = self._space

@@ -19,6 +19,7 @@ from pacsklearn.kernel.release.release import Release
 from pacsklearn.kernel.release.terms import Terms
 from pacsklearn.sampled.sampled_subsets import SampledSubsets
 from pacsklearn.sampled.sampler_space import SamplerSpace
+from pacsklearn.universe.autologging import check_unlogged
 from pacsklearn.universe.metrics import as_metric
 from pacsklearn.universe.open_ledger import open_shared
 from pacsklearn.universe.samplers import sampler_for
@@ -107,6 +108,7 @@ def release_sampled(
             raise TypeError(
                 f"{name} must be a function, got an object of type {type(given).__name__}."
             )
+    check_unlogged()
     stated = as_budget(budget)
     check_nats(stated)
     account = Account(MemoryLedger(stated.amount), open_shared(ledger))

@@ -137,7 +137,7 @@ def check_readable(estimator: Any) -> None:
     """
     from pacsklearn.universe.autologging import check_unlogged
 
-    check_unlogged()
+    check_unlogged(estimator)
     check_wrapped(estimator)
     first = _first_reader(estimator)
     # One of dictionaries that stands by itself has no canonicalizer, and that error says why.

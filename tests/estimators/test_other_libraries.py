@@ -33,6 +33,7 @@ from pacsklearn import (
 )
 from pacsklearn.exceptions import NoCanonicalizerError, NonDeterministicError, SubsetFitError
 from pacsklearn.priors import Range
+from pacsklearn.secrets import release_sampled
 
 GENERATOR = np.random.default_rng(3)
 X = GENERATOR.normal(size=(60, 2))
@@ -206,6 +207,10 @@ def test_a_selector_that_keeps_no_column_is_named() -> None:
         private(model).fit(X, noise)
 
 
+def _slope(X: Any, y: Any = None) -> Any:
+    return Ridge().fit(X[:, :1], X[:, 1]).coef_
+
+
 @pytest.mark.parametrize(
     "fit",
     [
@@ -214,8 +219,16 @@ def test_a_selector_that_keeps_no_column_is_named() -> None:
         lambda: AutoPrivateClassifier(budget=0.1).fit(X, LABELS),
         lambda: SRPPPrivate(LogisticRegression(), budget=1.0).fit(X, LABELS, secret=LABELS),
         lambda: PrivacySession(X, LABELS, budget=0.1).release(LogisticRegression()),
+        lambda: PrivacySession(X, LABELS, budget=0.1).release_function(_slope),
+        lambda: PrivacySession(X, LABELS, budget=0.1).release_planned([_slope]),
+        lambda: PrivacySession.over([X[:30], X[30:]], budget=0.1).release_function(_slope),
+        lambda: SRPPPrivate(_slope, budget=1.0).fit(X, LABELS, secret=LABELS),
+        lambda: release_sampled(_slope, lambda: X, budget=0.1),
     ],
-    ids=["fit", "plan", "auto", "SRPP", "session"],
+    ids=[
+        *("fit", "plan", "auto", "SRPP", "session", "function", "planned", "over"),
+        *("SRPP of a function", "sampled"),
+    ],
 )
 def test_fits_that_mlflow_would_log_are_refused(fit: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     logging = SimpleNamespace(autologging_is_disabled=lambda library: library != "sklearn")
@@ -228,3 +241,22 @@ def test_mlflow_that_logs_no_fits_of_models_is_let_be(monkeypatch: pytest.Monkey
     logging = SimpleNamespace(autologging_is_disabled=lambda library: library != "openai")
     monkeypatch.setitem(sys.modules, "mlflow.utils.autologging_utils", logging)
     assert private(LogisticRegression()).fit(X, LABELS).guarantee_
+
+
+class CatBoostClassifier(LogisticRegression):
+    """Stands for CatBoost's own, which is not installed."""
+
+    def __init__(self, allow_writing_files: bool = True) -> None:
+        super().__init__()
+        self.allow_writing_files = allow_writing_files
+
+
+CatBoostClassifier.__module__ = "catboost.core"
+
+
+@pytest.mark.parametrize("before", [[], [StandardScaler()]])
+def test_models_of_catboost_write_no_learning_curves(before: list[Any]) -> None:
+    with pytest.raises(ValueError, match="allow_writing_files=False"):
+        private(make_pipeline(*before, CatBoostClassifier())).fit(X, LABELS)
+    silent = make_pipeline(*before, CatBoostClassifier(allow_writing_files=False))
+    assert private(silent).fit(X, LABELS).guarantee_
