@@ -46,8 +46,10 @@ def distill(
     from pacsklearn.estimators.subsets import Subsets
     from pacsklearn.plots.report import privacy_report
     from pacsklearn.tabular.students.distillation import distill as distilled
+    from pacsklearn.tabular.students.teaching import check_alpha
 
     recipe, level = recipes.columns_of(columns), options.number(alpha, "--alpha")
+    check_alpha(level)
     if recipe["target"] is None:
         raise ValueError("What is taught? Name the column with the targets by --target.")
     for name, stated in ((estimator, params), (student, student_params)):

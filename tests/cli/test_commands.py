@@ -273,6 +273,12 @@ def test_a_student_is_published(call, folder):
     assert json.loads((folder / "s.statement.json").read_text())["title"].startswith("Logistic")
 
 
+def test_the_chance_of_a_wrong_label_is_looked_at_before_any_file(call):
+    words = ("--target", "kind", "--estimator", "SVC", "--student", "SVC", "--output", "s.joblib")
+    refused = call("distill", "none.csv", "no.csv", *words, "--alpha", "1.5", code=2)
+    assert "alpha must be a number strictly between 0 and 1" in refused.stderr
+
+
 def test_files_that_a_full_disk_does_not_take_are_named(call, released, folder, full_disk):
     """It said that no space was left, and not for what."""
     for words, name in (

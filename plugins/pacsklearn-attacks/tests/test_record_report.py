@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from pacsklearn_attacks.record_report import record_report
 from scipy.sparse import csr_array
+from sklearn.datasets import load_iris
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.neighbors import KNeighborsClassifier
 
-from pacsklearn import Answers, PACPrivate, Subsets, Tuned
+from pacsklearn import Answers, AutoPrivateClassifier, PACPrivate, Subsets, Tuned
 from pacsklearn.audit.replay import replay_fit
 from pacsklearn.plots import privacy_report
 from pacsklearn.tabular import Column, Schema
@@ -109,6 +110,17 @@ def test_what_has_no_law_is_refused():
         record_report(model, X, y, level=0)
     with pytest.raises(TypeError, match="PACPrivate"):
         record_report(Ridge().fit(X, y), X, y)
+
+
+def test_what_chose_is_reported_on_by_what_it_released():
+    X, y = load_iris(return_X_y=True)
+    few = {"n_lines": 2, "n_trials": 20, "n_without": 0}
+    chose = AutoPrivateClassifier(budget=2.0).fit(X, y)
+    report = record_report(chose, X, y, **few)
+    assert report == record_report(chose.private_, X, y, **few)
+    constant = AutoPrivateClassifier(budget=1e-9).fit(X, y)
+    with pytest.raises(TypeError, match="public constant"):
+        record_report(constant, X, y)
 
 
 def test_a_sparse_table_is_reported_on():

@@ -120,7 +120,7 @@ class RecordReport:
 
 
 def record_report(
-    model: PACPrivate,
+    model: Any,
     X: Any,
     y: Any = None,
     *,
@@ -136,7 +136,7 @@ def record_report(
 
     Parameters
     ----------
-    model : PACPrivate
+    model : PACPrivate, AutoPrivateClassifier or AutoPrivateRegressor
         Fitted, with released parameters.
     X, y, groups, fit_params
         As given to its ``fit``. Parameters with a value for each row are refused.
@@ -168,8 +168,13 @@ def record_report(
     removed = check_integer(name="n_without", value=n_without, minimum=0)
     seed = check_integer(name="random_state", value=random_state, minimum=0)
     level = as_inner_share("level", level)
+    model = getattr(model, "private_", model)
     if not isinstance(model, PACPrivate):
-        raise TypeError(f"model must be a fitted PACPrivate, got {type(model).__name__}.")
+        what = "one that released a public constant" if model is None else type(model).__name__
+        raise TypeError(
+            "model must be a fitted PACPrivate, AutoPrivateClassifier or AutoPrivateRegressor, got "
+            f"{what}."
+        )
     game = replay_fit(model, X, y, groups=groups, fit_params=fit_params)
     if not isinstance(game, ReplayedGame):
         raise ValueError(
