@@ -54,9 +54,8 @@ def open_ledger(
         When ``spec`` is something else, or there is no ledger: found one first.
     """
     if spec is None:
-        if unit is None:
-            return MemoryLedger(ceiling)  # type: ignore[arg-type] # its check explains
-        return MemoryLedger(ceiling, unit)  # type: ignore[arg-type] # a missing ceiling
+        stated = () if unit is None else (unit,)
+        return MemoryLedger(ceiling, *stated)  # type: ignore[arg-type] # its check explains
     if isinstance(spec, Ledger):
         return spec
     from pacsklearn.kernel.ledger.shared_ledger import SharedLedger  # loads the database's client

@@ -380,9 +380,8 @@ def _first_reader(estimator: Any) -> Any:
 def _accepts_nan(estimator: Any) -> bool:
     parts = _parts(estimator)
     imputes = any(type(part).__module__.startswith("sklearn.impute") for part in parts)
-    if imputes or isinstance(_first_reader(estimator), CodebookReader):
-        return True
-    return all(get_tags(part).input_tags.allow_nan for part in (estimator, *parts))
+    takes_all = all(get_tags(part).input_tags.allow_nan for part in (estimator, *parts))
+    return takes_all or imputes or isinstance(_first_reader(estimator), CodebookReader)
 
 
 def steps_of(estimator: Any) -> list[Any]:

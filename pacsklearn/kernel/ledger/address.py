@@ -46,10 +46,13 @@ def database_address(uri: str) -> str:
     return log_class(uri).own_address(uri)
 
 
-# Up to the last @, which users and passwords may hold too; or an option, or a word of the driver.
+# Up to the last @, which users and passwords may hold too; or a word of the driver; or any option
+# (a driver knows many that are secret, and quotes none of those it does not know) but for these.
 HIDDEN = (
-    r"(?is)(^(?:[\w+]+://|(?!.*://)(?:[\w+]+:)?)[^:/?]*:)((?:(?!pass(?:word|wd|file)\s*=).)*)(?=@)"
-    r"|(pass(?:word|wd|file)\s*=\s*)('[^']*'|(?:[^&\s]|&(?!\w+=))+)"
+    r"(?is)(^(?:[\w+]+://|(?!.*://)(?:[\w+]+:)?)[^:/?]*:)(?!\d*/[^/?@]*\?[^=@]*=)"
+    r"((?:(?!(?:pass|pwd|secret)\w*\s*=).)*)(?=@)|((?:pass|pwd|secret|scram)\w*\s*=\s*"
+    r"|[?&](?!(?:user|host|hostaddr|port|dbname|service|sslmode|keepalives\w*|\w+_(?:name|timeout))=)"
+    r"[^=&\s]+=)('[^']*'|(?:[^&\s]|&(?!\w+=))+)"
 )
 
 

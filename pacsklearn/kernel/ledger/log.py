@@ -286,8 +286,7 @@ class Log(ABC):
         ------
         LedgerMismatchError
         """
-        version = self.version()
-        if version > VERSION:
+        if (version := self.version()) > VERSION:
             raise LedgerMismatchError(
                 f"The database has version {version} of the tables, and this pacsklearn knows up "
                 f"to {VERSION}: a newer one has changed it. Upgrade pacsklearn, then start again."

@@ -780,6 +780,14 @@ class TestCallers:
             "o:se-cret@host/x",
             "host=nowhere.invalid user=o password=se-cret dbname=x",
             "host=nowhere.invalid password = 'my se-cret' user=o",
+            "host=nowhere.invalid oauth_client_secret=se-cret user=o",
+            "postgresql://nowhere.invalid:1/x?user=o&passwort=se@cr-se-cret",
+            "postgresql://o:se-cret@nowhere.invalid:1/x?pwd=se@cr-se-cret",
+            "postgresql://nowhere.invalid:1/x?oauth_client_secret=se-cret",
+            "postgresql://nowhere.invalid:1/x?scram_client_key=se-cret&port=1",
+            "postgresql://nowhere.invalid:1/x?kennwort=se@cr-se-cret",
+            "postgresql://nowhere.invalid:1/x?passw%6Frd=se-cret",
+            "postgresql://owner:a/b?se-cret=c@nowhere.invalid/x",
         ],
     )
     def test_no_password_is_printed(self, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
