@@ -52,6 +52,25 @@ def test_every_file_that_is_named_exists() -> None:
         assert any((folder / file).is_file() for folder in (ROOT, ROOT / "pacsklearn")), file
 
 
+def test_every_ring_knows_the_rings_that_the_table_names() -> None:
+    table = TEXT.partition("\n## Rings\n")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| (`[\w/`, ]+`) \|.*\| *([^|]*?) *\|$", table, re.MULTILINE)
+    stated = {ring: known for rings, known in rows for ring in re.findall(r"`(\w+)`", rings)}
+    sources = runpy.run_path(str(ROOT / "scripts" / "measure.py"))
+    modules = sources["modules_of"](ROOT)
+    imports: dict[str, set[str]] = {}
+    for name, path in modules.items():
+        text = path.read_text(encoding="utf-8")
+        for one in sources["imports_of"](text, modules, inner=True):
+            imports.setdefault(f"{name}.".split(".")[1], set()).add(f"{one}.".split(".")[1])
+    rings = {path.parent.name for path in (ROOT / "pacsklearn").glob("*/__init__.py")} - {"kernel"}
+    assert set(stated) == rings
+    for ring, known in stated.items():
+        if known != "all":
+            named = set(re.findall(r"`(\w+)`", known))
+            assert imports.get(ring, set()) & rings - {ring, "universe"} == named, ring
+
+
 def test_the_glossary_has_the_words_that_the_code_uses() -> None:
     glossary = TEXT.partition("\n## Glossary\n")[2].partition("\n## ")[0]
     for word in WORDS:

@@ -41,6 +41,12 @@ class Output(NamedTuple):
 
 _JSON = Annotated[bool, typer.Option("--json", help="Print the result as JSON, and nothing else.")]
 
+_OPTIONS = {
+    "allow_exact=True": "--allow-exact",
+    "on_behalf_of(user=": "--user",
+    "on_behalf_of(project=": "--project",
+}
+"""What messages name as Python has it, and the options that say the same."""
 note = functools.partial(typer.echo, err=True)
 """Print on standard error."""
 
@@ -67,8 +73,9 @@ def guarded(command: Callable[..., Output | None]) -> Callable[..., None]:
         except (AuditViolationError, LedgerCorruptedError) as error:
             _fail(error, str(error), VIOLATED, as_json=as_json)
         except (PacsklearnError, typer.BadParameter) as error:
-            here = " Here that is --allow-exact." if "allow_exact=True" in str(error) else ""
-            _fail(error, str(error) + here, BAD_USAGE, as_json=as_json)
+            here = [option for words, option in _OPTIONS.items() if words in str(error)]
+            text = str(error) + "".join(f" Here that is {option}." for option in here)
+            _fail(error, text, BAD_USAGE, as_json=as_json)
         except (TypeError, ValueError, OSError, ImportError) as error:
             _fail(error, _own_words(error), BAD_USAGE, as_json=as_json)
         except KeyboardInterrupt as error:

@@ -207,6 +207,16 @@ def test_a_budget_that_is_spent_is_refused(call, folder):
     assert not (folder / "two.joblib").exists()
 
 
+@pytest.mark.parametrize("who", ["user", "project"])
+def test_who_is_charged_is_asked_for_by_the_option(call, folder, who):
+    call("ledger", "found", "l.db", "--ceiling", "1", f"--per-{who}", "1/8")
+    refused = call(
+        "release", "rows.csv", "--target", "kind", "--estimator", "Ridge", "--subsets", 16,
+        "--ledger", "l.db", "--output", "one.joblib", code=2,
+    )  # fmt: skip
+    assert f"Here that is --{who}." in " ".join(refused.stderr.split())
+
+
 @pytest.mark.soak
 def test_a_release_is_charged_to_who_asked_for_it(call, folder):
     call(
@@ -217,7 +227,6 @@ def test_a_release_is_charged_to_who_asked_for_it(call, folder):
         "--nats", "1/8", "--output",
     )  # fmt: skip
     ours = ("--ledger", "l.db", "--dataset", "ward")
-    assert "on_behalf_of(user=" in call(*base, "one.joblib", *ours, code=2).stderr
     call(*base, "one.joblib", *ours, "--user", "ann", "--project", "trial")
     refused = " ".join(call(*base, "two.joblib", *ours, "--user", "ann", code=2).stderr.split())
     assert "budget of user 'ann' is exhausted: 0.125 nats are spent" in refused
