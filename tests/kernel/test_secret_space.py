@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pacsklearn.exceptions import DesignError, DesignWarning
 from pacsklearn.kernel.budget.guess_criterion import identification
 from pacsklearn.kernel.budget.membership_criterion import MembershipCriterion
-from pacsklearn.kernel.secret import secret_space
+from pacsklearn.kernel.secret import space as space_module
 from pacsklearn.secrets import CandidateSpace, SecretSpace, balanced_space
 from pacsklearn.universe.balanced_design import balanced_design
 from pacsklearn.universe.listed_space import listed_space
@@ -251,7 +251,7 @@ def test_units_are_read_some_at_a_time(chunk: int, monkeypatch: pytest.MonkeyPat
     numbers = np.array([3, 9, 4, 1, 12, 4, 7, 6, 2, 8, 10, 5])  # its bits: rows 2 to 6
     members = np.concatenate([np.ones((1, 12)), np.zeros((1, 12)), numbers >> np.c_[:5] & 1]) > 0
     weights = np.random.default_rng(1).dirichlet(np.ones(12))
-    monkeypatch.setattr(secret_space, "_CHUNK", chunk)
+    monkeypatch.setattr(space_module, "_CHUNK", chunk)
     space = listed_space(members.T, 7, weights=weights)
     assert space.n_subsets == 11
     assert np.array_equal(space.membership(), np.delete(members, 5, axis=1))

@@ -17,7 +17,7 @@ from pacsklearn.kernel.bounds.mixture import (
     posteriors,
     single_posteriors,
 )
-from pacsklearn.kernel.bounds.overlap import overlap_success
+from pacsklearn.kernel.bounds.overlap import OverlapSuccess
 from pacsklearn.kernel.bounds.spread import Singles, Spread
 
 if TYPE_CHECKING:  # whose success is bounded
@@ -36,8 +36,7 @@ _NARROW = 256
 _REACHED = 1 / 4
 # Successes that are added in single precision.
 _SUMMED = 256
-# Sets that tell about how high the worst is: those of the widest spread by their means; where one
-# look is all, some of all sets by the bound in closed form.
+# Sets of the widest spread, whose means tell about how high the worst is.
 _PROBED = 64
 # Success up to which draws have shown no set closer than the bound in closed form, which is loose
 # by what it is above a half, squared.
@@ -115,7 +114,7 @@ def screened_success(
        one with each draw. With prior ``r`` and variance ``v`` of the posterior probability the
        success is at most ``1/2 + sqrt((r - 1/2)^2 + v)`` (Jensen), and ``v``, a mean of values in
        ``[0, max(r, 1 - r)^2]``, has a Chernoff bound. Each has a bound in closed form besides,
-       which is certain (:func:`~pacsklearn.kernel.bounds.overlap.overlap_success`). Where the
+       which is certain (:func:`~pacsklearn.kernel.bounds.overlap.OverlapSuccess`). Where the
        second look would not reach a quarter of them, this look has more draws and is the only one
        (:func:`one_look`).
     2. Sets that this leaves above the worst by the same draws' means, those of the largest bounds,
@@ -131,7 +130,7 @@ def screened_success(
     share = gamma / 3 / len(sets)
     kept: list[Singles] = []
     spread = Spread(mixture, mixture.draws(looks.spread, generator), len(sets), kept)
-    bounds = _at_once(overlap_success(mixture, len(sets)), spread, looks.spread, share, sets)
+    bounds = _at_once(OverlapSuccess(mixture, len(sets)), spread, looks.spread, share, sets)
     worst = _looked_at(sets, _highest(bounds, _PROBED), kept, looks.second, share, bounds)
     chosen = _highest(bounds, looks.wide, worst)
     worst = max(worst, _looked_at(sets, chosen, kept, looks.second, share, bounds))
@@ -154,24 +153,20 @@ def one_look(
     They may come a few at a time, and need not be held: ``gamma`` is split over ``n_sets``. Where
     the bound in closed form is close, as it shows at some of them, ``sets``, nothing is drawn.
     """
-    certain = overlap_success(mixture, n_sets)
-    if certain(sets[:: max(1, len(sets) // _PROBED)]).max() <= _CLOSE:
-        return certain
+    certain = OverlapSuccess(mixture, n_sets)
+    if (seen := float(certain.of(sets).max())) <= _CLOSE:
+        return partial(certain.above, seen)
     spread = Spread(mixture, mixture.draws(n_draws, generator), n_sets)
     return partial(_at_once, certain, spread, n_draws, gamma / n_sets)
 
 
 def _at_once(
-    certain: Callable[[NDArray[np.bool_]], Floats],
+    certain: OverlapSuccess,
     spread: Spread,
     n: int,
     share: float,
     sets: NDArray[np.bool_],
 ) -> Floats:
-    return np.minimum(_by_spread(spread, n, share, sets), certain(sets))
-
-
-def _by_spread(spread: Spread, n: int, share: float, sets: NDArray[np.bool_]) -> Floats:
     """Bound the success at each set by its spread over ``n`` draws, failing with ``share``."""
     variances, rates = spread.of(sets)
     largest = np.maximum(rates, 1 - rates) ** 2
@@ -180,7 +175,8 @@ def _by_spread(spread: Spread, n: int, share: float, sets: NDArray[np.bool_]) ->
     levels, level = np.unique(_rounded_up(seen / largest), return_inverse=True)
     above = largest * chernoff_bounds(levels, n, share)[level]
     # Jensen: E|P - 1/2| is at most the root of E(P - 1/2)^2, prior and variance added.
-    return np.minimum(0.5 + np.sqrt((rates - 0.5) ** 2 + above) * (1 + 1e-12), 1.0)
+    close = 0.5 + np.sqrt((rates - 0.5) ** 2 + above) * (1 + 1e-12)
+    return np.minimum(close, certain.of(sets))
 
 
 def second_look(m: int, n_draws: int, n_sets: int, products: int = PRODUCTS) -> int:
@@ -289,7 +285,7 @@ def certified_success(
         if looks.second and not criterion.n_unseen:
             return screened_success(mixture, criterion.sets(everything), looks, gamma, generator)
         # All pass once, and need not be held.
-        some = criterion.sets(everything[:: max(1, everything.size // _PROBED)])
+        some = criterion.sets(everything[:: max(1, everything.size // _MOST_LOOKED_AT)])
         n_looks = second_look(m, n_draws, min(n, _NARROW), products // 2)
         return criterion.worst(one_look(mixture, some, n, n_looks, gamma, generator))
     # Union bound over all targets and two looks: which are looked at again may depend on the first.

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import partial
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,24 +21,21 @@ _WIDER = 2.0
 _FEW = 8
 # Candidates that are multiplied at once.
 _BLOCK = 128
+# Rank by which most sets are seen to need no closer look.
+_RANK = 16
 # exp() of more overflows.
 _LARGEST_LOG = 700.0
 
 
-def overlap_success(mixture: GaussianMixture, n_sets: int) -> Callable[[NDArray[np.bool_]], Floats]:
-    """Return what bounds ``1/2 + E|P(set | y) - 1/2|`` from above, with certainty.
+@final
+class OverlapSuccess:
+    """What bounds ``1/2 + E|P(set | y) - 1/2|`` from above, with certainty.
 
     Parameters
     ----------
     mixture : GaussianMixture
     n_sets : int
         How many will be asked for, at once or a few at a time.
-
-    Returns
-    -------
-    callable
-        From the candidates of each set, of shape (t, m), to bounds of shape (t,): at most 1,
-        rounded outward.
 
     Notes
     -----
@@ -60,35 +57,63 @@ def overlap_success(mixture: GaussianMixture, n_sets: int) -> Callable[[NDArray[
     ``K_ij``, which is near it, and ``(e p)' (e p)`` added again in doubles: the rest is small,
     and so is what single precision makes of it (:func:`form_bounds`).
     """
-    return partial(_success_at, list(_overlaps(mixture)), n_sets)
+
+    def __init__(self, mixture: GaussianMixture, n_sets: int) -> None:
+        self._parts, self._n_sets = list(_neighbourhoods(mixture)), n_sets
+        self._rank = max(_RANK, mixture.signals.shape[1] + 3)
+
+    def of(self, sets: NDArray[np.bool_]) -> Floats:
+        """Return a bound for each set, given as its candidates; at most 1, rounded outward."""
+        whole = np.zeros(len(sets))
+        for here, weights, form, outward in self._parts:
+            mass, some = weights.sum(), sets if here.size == sets.shape[1] else sets[:, here]
+            with np.errstate(over="ignore", invalid="ignore"):
+                squares = (2 * probabilities(some, weights) - mass) ** 2 + outward
+                squares += form_bounds(form, some, signed=True, n_sets=self._n_sets)
+                roots = np.sqrt(np.maximum(squares, 0.0))
+            # What overflows bounds nothing: the integral of |g| is at most that of its parts.
+            whole += np.fmin(roots * (1 + 1e-12), mass)
+        return np.minimum(0.5 + whole / 2 * (1 + 1e-12), 1.0)
+
+    def above(self, least: float, sets: NDArray[np.bool_]) -> Floats:
+        """Return bounds as :meth:`of` has them, but farther ones where they are at most ``least``.
+
+        Notes
+        -----
+        ``p_i K_ij p_j`` is ``N N'``, of low rank, and a rest that changes the square of no set by
+        more than ``m`` times its Frobenius norm. In single precision, ``u = 2^-24``, an entry of
+        ``N' e`` is off by less than ``4 (m + 4) u`` times the sum of the absolute values of N's
+        column, all entries together by ``d``, and their squares' sum ``c^2`` by
+        ``2 c d + d^2 <= d (1 + c^2) + d^2``.
+        """
+        if self._rank > sets.shape[1] / 4 or self._parts[0][0].size < sets.shape[1]:
+            return self.of(sets)
+        factor, shift, slope, rest = self._largest
+        signed = probabilities(sets, factor) - shift
+        squares = slope * np.einsum("ij,ij->i", signed, signed).astype(np.float64) + rest
+        bounds = np.asarray(np.minimum(0.5 + np.sqrt(squares) / 2, 1.0))
+        if (left := np.flatnonzero(bounds > least)).size:
+            bounds[left] = self.of(sets[left])
+        return bounds
+
+    @cached_property
+    def _largest(self) -> tuple[NDArray[np.float32], NDArray[np.float32], float, float]:
+        _, weights, form, outward = self._parts[0]
+        m, joint = weights.size, form + np.outer(weights, weights)
+        basis, _ = np.linalg.qr(joint @ joint[:, :: max(1, m // self._rank)])
+        values, vectors = np.linalg.eigh(basis.T @ joint @ basis)
+        factor = basis @ (vectors * np.sqrt(np.maximum(values, 0.0)))
+        rest = m * float(np.linalg.norm(joint - factor @ factor.T)) + 2 * outward
+        wrong = (m + 4) * 2.0**-22 * float(np.linalg.norm(np.abs(factor).sum(axis=0)))
+        singles = factor.astype(np.float32)
+        return 2 * singles, singles.sum(axis=0), 1 + wrong + 1e-4, rest + wrong * (1 + wrong)
 
 
-def _success_at(overlaps: list[_Overlap], n_sets: int, sets: NDArray[np.bool_]) -> Floats:
-    whole = np.zeros(len(sets))
-    for here, weights, form, outward in overlaps:
-        mass, some = weights.sum(), sets if here.size == sets.shape[1] else sets[:, here]
-        if not np.all(np.isfinite(form)):
-            whole += mass  # the integral of |g| is at most that of its parts
-            continue
-        squares = (2 * probabilities(some, weights) - mass) ** 2 + outward
-        with np.errstate(over="ignore", invalid="ignore"):
-            squares += form_bounds(form, some, signed=True, n_sets=n_sets)
-            roots = np.sqrt(np.maximum(squares, 0.0))
-        # What overflows bounds nothing, and is left out.
-        whole += np.fmin(roots * (1 + 1e-12), mass)
-    return np.minimum(0.5 + whole / 2 * (1 + 1e-12), 1.0)
+# A neighbourhood's candidates, weights, p_i (K_ij - 1) p_j, and error of the form.
+_Part = tuple[NDArray[np.intp], Floats, Floats, float]
 
 
-class _Overlap(NamedTuple):
-    """A neighbourhood's candidates, weights, ``p_i (K_ij - 1) p_j``, and error of the form."""
-
-    here: NDArray[np.intp]
-    weights: Floats
-    form: Floats
-    outward: float
-
-
-def _overlaps(mixture: GaussianMixture) -> Iterator[_Overlap]:
+def _neighbourhoods(mixture: GaussianMixture) -> Iterator[_Part]:
     leaders, home, _ = mixture.neighbourhoods
     for place, leader in enumerate(leaders):
         here = np.flatnonzero(home == place)
@@ -111,13 +136,14 @@ def _overlaps(mixture: GaussianMixture) -> Iterator[_Overlap]:
             form = weights[:, None] * beyond * weights
             # p' |K| p times the error bounds that of any signs.
             whole = float(form.sum()) + float(weights.sum()) ** 2
-            yield _Overlap(here, weights, form, (error + here.size**2 * 2.0**-50) * whole)
+            yield here, weights, form, (error + here.size**2 * 2.0**-50) * whole
 
 
-def probabilities(sets: NDArray[np.bool_], weights: Floats) -> Floats:
+def probabilities(sets: NDArray[np.bool_], weights: NDArray[Any]) -> NDArray[Any]:
     """Return what the members of each set weigh."""
-    step = max(1, _CELLS // weights.size)  # turned into doubles a few at a time
-    return np.concatenate([sets[i : i + step] @ weights for i in range(0, len(sets), step)])
+    step, kind = max(1, _CELLS // len(weights)), weights.dtype  # turned into it a few at a time
+    parts = (sets[i : i + step].astype(kind) @ weights for i in range(0, len(sets), step))
+    return np.concatenate(list(parts))
 
 
 def form_bounds(form: Floats, sets: NDArray[np.bool_], *, signed: bool, n_sets: int) -> Floats:

@@ -18,8 +18,6 @@ if TYPE_CHECKING:  # spaces state what is known of their units by what is here
 
 # Success that is one up to the rounding of sums; it is then taken to be one.
 _CERTAIN = 1 - 1e-9
-# Units whose memberships are held at once, a byte each.
-_CHUNK = 16384
 
 
 @final
@@ -43,15 +41,13 @@ class MembershipCriterion(Criterion):
 
     def __init__(self, space: Space) -> None:
         self._space = has_units(space, self.name)
-        # What all candidates say alike is known before anything is released: a cap on it could
-        # not be met, and there is nothing to hide.
-        inclusion = self._space.inclusion()
-        self._units = np.flatnonzero((inclusion > 0) & (inclusion < 1))
-        self.n_unseen = self._space.n_units - inclusion.size
+        self.n_unseen = self._space.n_units - len(self._space.packed)
 
     @property
     def n_targets(self) -> int:
-        return self._units.size + self.n_unseen
+        # What all candidates say alike is known before anything is released: a cap on it could
+        # not be met, and there is nothing to hide.
+        return self._space.protected.size + self.n_unseen
 
     def gains(self, target: int) -> Iterator[Floats]:
         # Two guesses: the unit was used, it was not. One of them is right against each candidate,
@@ -60,14 +56,12 @@ class MembershipCriterion(Criterion):
         yield np.stack([inside, ~inside]).astype(np.float64)
 
     def sets(self, targets: Any = slice(None)) -> NDArray[np.bool_]:
-        return self._space.membership(self._units[targets])
+        return self._space.membership(self._space.protected[targets])
 
     @cached_property
     def distinct(self) -> NDArray[np.intp]:
         """One unit of each pattern of membership."""
-        parts = range(0, max(self._units.size, 1), _CHUNK)
-        packed = [np.packbits(self.sets(slice(at, at + _CHUNK)), axis=1) for at in parts]
-        return distinct_units(np.concatenate(packed))
+        return distinct_units(self._space.packed[self._space.protected])
 
     def success(self, posterior: Floats, targets: NDArray[np.intp] | None = None) -> Floats:
         return _success(posterior, self.sets(slice(None) if targets is None else targets))

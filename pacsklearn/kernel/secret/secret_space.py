@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, final
 
@@ -10,15 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacsklearn.exceptions import DesignError
-from pacsklearn.kernel.bounds.arrays import Floats
 from pacsklearn.kernel.secret.packed_subsets import (
     distinct_subsets,
     inclusion_counts,
     unpack_subset,
 )
 from pacsklearn.kernel.secret.space import RowSpace, Space, Work
-
-_CHUNK = 16384
 
 
 @final
@@ -72,10 +68,8 @@ class SecretSpace(RowSpace):
             )
         if m < self.n_subsets:
             _, first = np.unique(numbers, return_index=True)
-            kept = [
-                np.packbits(self.membership(slice(start, start + _CHUNK))[:, first], axis=1)
-                for start in range(0, self.n_units, _CHUNK)
-            ]
+            units = np.arange(self.n_units)
+            kept = [np.packbits(some[:, first], axis=1) for some in self.passed(units)]
             object.__setattr__(self, "packed", np.concatenate(kept))
             object.__setattr__(self, "weights", np.bincount(numbers, self.weights))
             object.__setattr__(self, "n_subsets", m)
@@ -128,33 +122,16 @@ class SecretSpace(RowSpace):
         chosen[units] = True
         return np.flatnonzero(chosen[self.unit_of_row])
 
-    def membership(self, units: Any = slice(None)) -> NDArray[np.bool_]:
-        """Return which candidates hold each of the units; shape (n_chosen_units, m)."""
-        return np.unpackbits(self.packed[units], axis=1, count=self.n_subsets).view(np.bool_)
-
     def judged(self, X: Any, y: Any) -> tuple[Any, Any, SecretSpace]:
         return X, y, self
-
-    def worst(self, figure: Callable[[NDArray[np.bool_]], Floats]) -> float:
-        worst = 0.0
-        for start in range(0, self.n_units, _CHUNK):
-            members = self.membership(slice(start, start + _CHUNK))
-            # Units in all candidates, or in none, are no secret and would have success 1.
-            secret = members.any(axis=1) & ~members.all(axis=1)
-            worst = max(worst, float(figure(members[secret]).max(initial=0.0)))
-        return worst
 
     def inclusion(self) -> NDArray[np.float64]:
         """Compute the prior probability that each unit is in the secret subset; (n_units,)."""
         # Equal weights: a count over m, exact, where a sum of weights is one up to rounding.
+        counts = inclusion_counts(self.packed)
         if np.all(self.weights == self.weights[0]):
-            return inclusion_counts(self.packed) / self.n_subsets
-        parts = []
-        for start in range(0, self.n_units, _CHUNK):
-            members = self.membership(slice(start, start + _CHUNK))
-            # Certainty is decided by counting: sums of weights are one only up to rounding.
-            rates = np.clip(members @ self.weights, np.nextafter(0, 1), np.nextafter(1, 0))
-            rates[members.all(axis=1)] = 1.0
-            rates[~members.any(axis=1)] = 0.0
-            parts.append(rates)
-        return np.concatenate(parts)
+            return counts / self.n_subsets
+        rates = np.concatenate([s @ self.weights for s in self.passed(np.arange(self.n_units))])
+        # Certainty is decided by counting: sums of weights are one only up to rounding.
+        uncertain = np.clip(rates, np.nextafter(0, 1), np.nextafter(1, 0))
+        return np.where(counts % self.n_subsets, uncertain, counts / self.n_subsets)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -20,7 +20,10 @@ if TYPE_CHECKING:  # kinds of what is here
     from pacsklearn.kernel.secret.candidate_space import CandidateSpace
     from pacsklearn.kernel.secret.secret_space import SecretSpace
 
+# Units of a large universe that averages are taken over.
 _MOST_UNITS = 4096
+# Units whose memberships are held at once, a byte each.
+_CHUNK = 16384
 
 
 class Work(ABC):
@@ -149,12 +152,15 @@ class RowSpace(Space):
         Whether the subsets are public. No figure depends on it.
     dealt : str
         How units were put into the subsets, in words for the guarantee.
+    packed : ndarray of uint8, shape (n_units, ceil(m / 8))
+        Bit ``i`` of row ``u``: does candidate i hold unit u? Of a sample where there are too many.
     mates : ndarray of int64 or None
         Units that tell more about each other than chance: where to look for the worst of them.
     """
 
     is_listed: bool
     dealt: str
+    packed: NDArray[np.uint8]
     mates: NDArray[np.int64] | None = None
 
     @property
@@ -176,9 +182,15 @@ class RowSpace(Space):
     def inclusion(self) -> NDArray[np.float64]:
         """Return prior probability that each unit, or each of a sample, is in the secret subset."""
 
-    @abstractmethod
     def membership(self, units: Any = slice(None)) -> NDArray[np.bool_]:
         """Return which candidates hold each of those units; shape (n_chosen, m)."""
+        return np.unpackbits(self.packed[units], axis=1, count=self.n_candidates).view(np.bool_)
+
+    @cached_property
+    def protected(self) -> NDArray[np.intp]:
+        """Units in some of the candidates and not in all: the others have no secret."""
+        inclusion = self.inclusion()
+        return np.flatnonzero((inclusion > 0) & (inclusion < 1))
 
     @abstractmethod
     def judged(self, X: Any, y: Any) -> tuple[Any, Any, SecretSpace]:
@@ -187,7 +199,6 @@ class RowSpace(Space):
         Of what was given as ``X`` and ``y``: all, or those that are in memory.
         """
 
-    @abstractmethod
     def worst(self, figure: Callable[[NDArray[np.bool_]], Floats]) -> float:
         """Return the largest of what ``figure`` gives for all units that have a secret.
 
@@ -196,6 +207,12 @@ class RowSpace(Space):
         figure : callable
             From the memberships of some units, shape (n_some, m), to one number of each.
         """
+        return max((float(figure(some).max()) for some in self.passed(self.protected)), default=0.0)
+
+    def passed(self, units: NDArray[np.intp]) -> Iterator[NDArray[np.bool_]]:
+        """Yield the memberships of some units, a few units at a time."""
+        for start in range(0, units.size, _CHUNK):
+            yield self.membership(units[start : start + _CHUNK])
 
     @property
     def size(self) -> str:
@@ -207,20 +224,21 @@ class RowSpace(Space):
         inclusion = self.inclusion()
         # Units in all subsets or in none have no secret: their success of 1 would hide the others'.
         # There are others, because subsets differ.
-        protected = inclusion[(inclusion > 0) & (inclusion < 1)]
-        prior = float(np.max(np.maximum(protected, 1 - protected)))
-        return prior, int(inclusion.size - protected.size)
+        rates = inclusion[self.protected]
+        return float(np.max(np.maximum(rates, 1 - rates))), int(inclusion.size - rates.size)
 
     # A session states its guarantee after every answer; its space stays the same.
     @cached_property
     def _known(self) -> tuple[tuple[tuple[float, float], ...], tuple[float, ...]]:
         """Blind success of those who know memberships, and its errors."""
-        inclusion = self.inclusion()
         # Units without a secret are known to everybody: they are no knowledge and no targets.
-        hidden = np.flatnonzero((inclusion > 0) & (inclusion < 1))
-        if hidden.size < 2:
+        units = self.protected
+        if units.size < 2:
             return (), ()
-        members = self.membership(_sampled(hidden))
+        if units.size > _MOST_UNITS:
+            # A fixed seed: a guarantee says the same whenever it is asked for.
+            units = np.random.default_rng(0).choice(units, _MOST_UNITS, replace=False)
+        members = self.membership(units)
         mates = None if self.mates is None else self.membership(self.mates)
         uniform, worst, errors = known_rows_success(members, self.weights, mates=mates)
         known = tuple((float(u), float(w)) for u, w in zip(uniform, worst, strict=True))
@@ -243,11 +261,3 @@ class RowSpace(Space):
             is_listed=self.is_listed,
             dealt=self.dealt,
         )
-
-
-def _sampled(units: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the units of a large universe that the averages are taken over."""
-    if units.size <= _MOST_UNITS:
-        return units
-    # A fixed seed: a guarantee says the same whenever it is asked for.
-    return np.random.default_rng(0).choice(units, _MOST_UNITS, replace=False)

@@ -18,7 +18,7 @@ from pacsklearn.kernel.bounds.criterion_success import (
 )
 from pacsklearn.kernel.bounds.mean_bound import chernoff_bounds, upper_mean_bounds
 from pacsklearn.kernel.bounds.mixture import GaussianMixture, posteriors, single_posteriors
-from pacsklearn.kernel.bounds.overlap import overlap_success
+from pacsklearn.kernel.bounds.overlap import OverlapSuccess
 from pacsklearn.kernel.bounds.spread import Spread
 from pacsklearn.kernel.budget.criterion import Criterion
 from pacsklearn.kernel.budget.guess_criterion import identification
@@ -296,7 +296,7 @@ def test_the_looks_are_those_of_the_notes(n_draws: int, work: int, size: float) 
     level = np.mean((inside - rates) ** 2, axis=0) / widest
     above = widest * chernoff_bounds(np.minimum(level * (1 + 1 / 128), 1.0), looks.spread, share)
     bounds, worst = np.minimum(0.5 + np.sqrt((rates - 0.5) ** 2 + above), 1.0), 0.0
-    bounds = np.minimum(bounds, overlap_success(mixture, len(sets))(sets))
+    bounds = np.minimum(bounds, OverlapSuccess(mixture, len(sets)).of(sets))
     if looks.second:
         worst = look(values[: looks.second], highest(64))
         worst = max(worst, look(values[: looks.second], highest(looks.wide)))
@@ -355,7 +355,7 @@ def test_a_mean_above_every_certain_bound_leaves_these() -> None:
     signals = 0.01 * np.random.default_rng(1).standard_normal((16, 3))
     mixture = GaussianMixture(signals, np.full(16, 1 / 16))
     assert 75 <= Looks.of(300, 16, 2, 12_000).wide < 300
-    certain = overlap_success(mixture, len(sets))(sets).max()
+    certain = OverlapSuccess(mixture, len(sets)).of(sets).max()
     for seed in range(5):
         generator = np.random.default_rng(seed)
         assert certified_success(mixture, OfSets(sets), 2, 0.9, generator, 12_000) <= certain
@@ -368,8 +368,12 @@ def test_nothing_is_drawn_where_the_closed_form_is_close(size: float) -> None:
     signals = size * np.random.default_rng(1).standard_normal((16, 3))
     mixture, generator = GaussianMixture(signals, np.full(16, 1 / 16)), np.random.default_rng(2)
     before = generator.bit_generator.state
-    bounds = one_look(mixture, sets[:10], 300, 256, 1e-6, generator)(sets)
-    certain = overlap_success(mixture, 300)(sets)
+    some = sets[:10]
+    bounds = one_look(mixture, some, 300, 256, 1e-6, generator)(sets)
+    certain = OverlapSuccess(mixture, 300)
     assert (generator.bit_generator.state == before) == (size == 0.01)
-    assert np.all(bounds <= certain)
-    assert np.array_equal(bounds, certain) == (size == 0.01)
+    if size == 0.01:
+        assert np.array_equal(bounds, certain.above(certain.of(some).max(), sets))
+    else:
+        assert np.all(bounds <= certain.of(sets))
+        assert bounds.max() < certain.of(sets).max()

@@ -9,11 +9,11 @@ import pytest
 from scipy import integrate, stats
 
 from pacsklearn.kernel.bounds.mixture import GaussianMixture, posteriors
-from pacsklearn.kernel.bounds.overlap import form_bounds, overlap_success
+from pacsklearn.kernel.bounds.overlap import OverlapSuccess, form_bounds
 
 
 def bounded(mixture: GaussianMixture, sets: np.ndarray) -> np.ndarray:
-    return overlap_success(mixture, len(sets))(sets)
+    return OverlapSuccess(mixture, len(sets)).of(sets)
 
 
 def every_set(m: int) -> np.ndarray:
@@ -109,6 +109,36 @@ def test_many_sets_are_bounded_a_little_farther_out(size: float) -> None:
     many = bounded(mixture, sets)
     assert np.all(many >= few - 1e-9)
     np.testing.assert_allclose(many - 0.5, few - 0.5, rtol=3e-3, atol=2e-4)
+
+
+@pytest.mark.parametrize(
+    ("m", "k", "size"),
+    [(128, 6, 0.3), (128, 6, 0.04), (300, 40, 0.04), (300, 12, 1e-4), (64, 1, 1e-3), (40, 9, 0.1)],
+)
+def test_sets_that_are_not_the_worst_are_bounded_farther_out(m: int, k: int, size: float) -> None:
+    """Never closer than in doubles, and where it matters as close."""
+    generator = np.random.default_rng(m + k)
+    mixture = GaussianMixture(size * generator.standard_normal((m, k)), np.full(m, 1 / m))
+    sets = generator.permuted(np.tile(np.arange(m), (4000, 1)), axis=1) < m // 2
+    sets[:1000] = generator.random((1000, m)) < 0.3
+    exact, success = OverlapSuccess(mixture, 1).of(sets), OverlapSuccess(mixture, len(sets))
+    least = float(np.quantile(success.of(sets), 0.99))
+    found = success.above(least, sets)
+    assert np.all(found >= exact)
+    high = found > least
+    np.testing.assert_allclose(found[high] - 0.5, exact[high] - 0.5, rtol=3e-3, atol=2e-4)
+    assert found.max() == pytest.approx(success.of(sets).max(), abs=1e-7)
+    if (m, k, size) == (128, 6, 0.04):
+        assert np.count_nonzero(found != success.of(sets)) > 3600
+
+
+def test_where_some_have_no_weight_or_are_far_all_are_bounded_closely() -> None:
+    generator = np.random.default_rng(0)
+    signals, sets = 0.04 * generator.standard_normal((64, 2)), generator.random((900, 64)) < 0.5
+    for weights, far in ((np.append(np.full(63, 1 / 63), 0.0), 0.0), (np.full(64, 1 / 64), 1e6)):
+        signals[0] = far
+        success = OverlapSuccess(GaussianMixture(signals, weights), len(sets))
+        assert np.array_equal(success.above(0.9, sets), success.of(sets))
 
 
 @pytest.mark.product(only=6)

@@ -26,7 +26,7 @@ from pacsklearn.kernel.outputs.metric import IdentityMetric
 from pacsklearn.kernel.release import certificate
 from pacsklearn.kernel.release.certificate import SessionCertificate, certified_membership
 from pacsklearn.kernel.release.terms import Terms, public_facts
-from pacsklearn.kernel.secret import secret_space
+from pacsklearn.kernel.secret import space as space_module
 from pacsklearn.kernel.secret.candidate_space import CandidateSpace
 from pacsklearn.padding.one_sided_law import OneSidedBackend
 from pacsklearn.secrets import balanced_space
@@ -199,7 +199,7 @@ def test_a_belief_counts_by_its_proportions(size: float) -> None:
 @pytest.mark.parametrize("chunk", [1, 7, 60, 1000])
 def test_padding_is_certified_unit_by_unit(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The exact sum over the levels of the likelier answer, for the worst of the units."""
-    monkeypatch.setattr(secret_space, "_CHUNK", chunk)
+    monkeypatch.setattr(space_module, "_CHUNK", chunk)
     generator = np.random.default_rng(3)
     values = generator.integers(0, 9, (16, 1)).astype(float)
     belief = generator.dirichlet(np.full(16, 2.0))

@@ -125,21 +125,18 @@ class HashedSpace(RowSpace, TableSpace):
         return self.design.members(self.table.profile.sample.names)
 
     @cached_property
-    def _units(self) -> BatchMembers:
+    def packed(self) -> NDArray[np.uint8]:  # type: ignore[override]
+        """Memberships of some of the sampled units, a bit each."""
         names = np.unique(self.table.profile.sample.names)
         # Evenly over the table: which units the noise is calibrated on is public.
-        return self.design.members(names[:: -(-names.size // _SAMPLED)])
+        return self.design.members(names[:: -(-names.size // _SAMPLED)]).packed
 
     def inclusion(self) -> NDArray[np.float64]:
         """Return the prior probability that a sampled unit is in the secret subset.
 
         The same for all.
         """
-        return np.full(len(self._units.packed), self.design.included / self.n_subsets)
-
-    def membership(self, units: Any = slice(None)) -> NDArray[np.bool_]:
-        """Return which candidates hold each of the sampled units; shape (n_chosen, m)."""
-        return self._units.membership(units)
+        return np.full(len(self.packed), self.design.included / self.n_subsets)
 
     @classmethod
     def sample_of(cls, X: Table) -> tuple[Any, Any]:
