@@ -40,8 +40,9 @@ def set_config(*, fast_fit: bool | None = None, debug: bool | None = None) -> No
         discriminants, PCA, Gaussian naive Bayes, nearest centroids, standardisation and pipelines
         of these. False fits one after the other. A session keeps what was set when it was made.
     debug : bool, optional
-        True: when a candidate cannot be fitted, fit it once more in a separate process, which can
-        release nothing, and write its error in full to standard error. The words may quote rows:
+        True: when a candidate cannot be fitted, or cannot answer, fit it once more in a separate
+        process, which can release nothing, ask it about its own rows, and write its error in full
+        to standard error. The words may quote rows:
         for the curator's terminal, never for a service.
 
     Raises

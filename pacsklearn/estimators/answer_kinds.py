@@ -20,6 +20,7 @@ from pacsklearn.kernel.outputs.models import AnsweringModels
 from pacsklearn.kernel.plugins.registry import registry
 from pacsklearn.priors import checked_range, normal_prior
 from pacsklearn.universe.public_prior import PublicPrior
+from pacsklearn.universe.row_rules import steps_of
 
 
 @final
@@ -142,7 +143,9 @@ def answer_kind(
         raise ValueError(f"of='values' needs a regressor; {name} is a classifier.")
     if np.ndim(y) != 1:
         raise ValueError(f"Private answers need one target, got y of shape {np.shape(y)}.")
-    if answers == "probabilities" and not hasattr(estimator, "predict_proba"):
+    # A stack without a final model is given scikit-learn's by its fit, which has them.
+    final = getattr(steps_of(estimator)[-1], "final_estimator", "none is missing")
+    if answers == "probabilities" and not (final is None or hasattr(estimator, "predict_proba")):
         raise ValueError(
             f"of='probabilities' needs predict_proba, which {name} as configured has not; "
             "use of='labels'."

@@ -28,27 +28,24 @@ def explain(candidates: Candidates, error: SubsetFitError) -> None:
 
 
 def words_of_failure(candidates: Candidates, index: int) -> str:
-    """Return traceback of fitting candidate ``index`` alone, in a process that can release nothing.
+    """Return traceback of candidate ``index`` by itself, in a process that can release nothing.
 
     It gets that candidate's rows and knows nothing else: neither the other candidates nor which
     one is the secret, no ledger, no noise.
     """
     X, y, space = candidates.space.judged(candidates.X, candidates.y)
     rows = space.rows(index)
-    work = (
-        seeded_clone(candidates.estimator),
-        safe_indexing(X, rows),
-        None if y is None else safe_indexing(y, rows),
-        cut_params(candidates.options.fit_params, rows, X.shape[0]),
-    )
+    own = [safe_indexing(part, rows) for part in (X, y) if part is not None]
+    params = cut_params(candidates.options.fit_params, rows, X.shape[0])
     with ProcessPoolExecutor(max_workers=1) as process:
-        words: str = process.submit(_words, *work).result()
-    return words
+        return str(process.submit(_words, seeded_clone(candidates.estimator), own, params).result())
 
 
-def _words(template: Any, X: Any, y: Any, params: Any) -> str:
+def _words(template: Any, own: list[Any], params: Any) -> str:
     try:
-        template.fit(X, **params) if y is None else template.fit(X, y, **params)
+        model = template.fit(*own, **params)
+        if hasattr(model, "predict"):
+            model.predict(own[0])
     except Exception:  # noqa: BLE001 - whatever it is, it is shown
         return traceback.format_exc()
-    return "It was fitted without an error; what failed comes after the fit."
+    return "It was fitted, and answers its own rows, without an error; what failed comes after."

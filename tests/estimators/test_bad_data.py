@@ -628,5 +628,9 @@ def test_a_number_with_which_liblinear_is_never_done_is_refused(first: Any) -> N
     rows = [holding(1e200), *([sparse.csr_matrix(holding(-1e200))] if first is None else [])]
     for huge in rows:
         refused(ValueError, ["X holds a number beyond 1e70", "LinearSVC"], model, huge, Y)
+    holed = holding(1e200)
+    holed[5, 0] = np.nan
+    imputed = make_pipeline(SimpleImputer(), LinearSVC(dual=False))
+    refused(ValueError, ["X holds a number beyond 1e70", "LinearSVC"], imputed, holed, Y)
     ranks = make_pipeline(KBinsDiscretizer(3, encode="ordinal", strategy="uniform"), LinearSVC())
     assert check_universe(ranks, holding(1e200), Y)[0].max() == 1e200  # bounded by its first step

@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import make_classification
+from sklearn.ensemble import StackingClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -128,6 +129,11 @@ def test_probabilities_and_values(rows: Any) -> None:
     shares = model.predict_proba(X[100:])
     np.testing.assert_allclose(shares.sum(axis=1), 1)
     np.testing.assert_array_equal(model.predict(X[100:]), shares.argmax(axis=1))
+    stack = StackingClassifier([("near", KNeighborsClassifier())], cv=2)  # its fit adds a model
+    stacked = answering(estimator=stack, release=Answers(200, of="probabilities")).fit(
+        X[:100], y[:100]
+    )
+    np.testing.assert_allclose(stacked.predict_proba(X[:5]).sum(axis=1), 1)
     regressor = PACPrivate(SVR(), release=Answers(50, prior=Range(-1, 1)), secret=Subsets(M))
     told = regressor.fit(X, X[:, 0]).predict(X[:20])
     assert np.abs(told).max() == 1.0
