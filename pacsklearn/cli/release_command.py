@@ -68,7 +68,8 @@ def release(
         "release": recipes.SLICED if sliced else "parameters",
         "secret": design.stated,
         **read,
-        **({"about": secret} if sliced else {}),
+        # The target is no column of X, and what is secret by default.
+        **({"about": None if secret == read["target"] else secret} if sliced else {}),
     }
     account = charged_ledger(charge)
     if not chooses:

@@ -207,6 +207,16 @@ def test_a_budget_that_is_spent_is_refused(call, folder):
     assert not (folder / "two.joblib").exists()
 
 
+def test_the_target_may_be_named_as_what_is_secret(call, folder):
+    call(
+        "release", "rows.csv", "--target", "kind", "--estimator", "GaussianNB",
+        "--renyi", "2@8", "--secret", "kind", "--output", "m.joblib",
+    )  # fmt: skip
+    stated = json.loads((folder / "m.statement.json").read_text())
+    assert stated["recipe"]["about"] is None
+    assert stated["guarantee"]["framework"] == "Sliced Renyi Pufferfish"
+
+
 @pytest.mark.parametrize("who", ["user", "project"])
 def test_who_is_charged_is_asked_for_by_the_option(call, folder, who):
     call("ledger", "found", "l.db", "--ceiling", "1", f"--per-{who}", "1/8")
