@@ -10,26 +10,12 @@ from pacsklearn.universe.frame import not_numbers
 
 # How messages of scikit-learn and NumPy begin whose first line holds no value of X or y.
 _QUOTES_NOTHING = (
-    "Complex data not supported",
-    "Expected ",
-    "Feature names ",
-    "Found array with",
-    "Found input variables",
-    "Input ",
-    "Negative values in data",
-    "Sample weights must",
-    "Sparse data was passed",
-    "Support for labels",
-    "The feature names",
-    "This ",
-    "Unknown label type",
-    "X has ",
-    "fill value must be 0",
-    "np.matrix is not supported",
-    "sample_weight.shape",
-    "setting an array element with a sequence",
-    "y should be a 1d array",
-)
+    "Complex data not supported", "Expected ", "Feature names ", "Found array with",
+    "Found input variables", "Input ", "Negative values in data", "Sample weights must",
+    "Sparse data was passed", "Support for labels", "The feature names", "This ",
+    "Unknown label type", "X has ", "fill value must be 0", "np.matrix is not supported",
+    "sample_weight.shape", "setting an array element with a sequence", "y should be a 1d array",
+)  # fmt: skip
 
 
 def about_columns(X: Any) -> str:

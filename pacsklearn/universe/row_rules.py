@@ -294,7 +294,11 @@ def check_names(X: Any) -> None:
 
 
 def _short_indices(X: Any) -> Any:
-    """Return sparse rows with 32-bit indices, which every estimator takes."""
+    """Return sparse rows with 32-bit indices, which every estimator takes, and truths as doubles.
+
+    SciPy's sums and products of truths are truths as well.
+    """
+    X = X.astype(np.float64) if sparse.issparse(X) and X.dtype == bool else X
     if not sparse.issparse(X) or X.indices.dtype == np.int32 or X.nnz >= 2**31:
         return X
     parts = (X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32))

@@ -27,7 +27,9 @@ from sklearn.linear_model import (
     PoissonRegressor,
     Ridge,
     RidgeClassifier,
+    RidgeCV,
 )
+from sklearn.model_selection import GroupKFold, PredefinedSplit
 from sklearn.multioutput import MultiOutputRegressor
 from sklearn.naive_bayes import CategoricalNB, GaussianNB, MultinomialNB
 from sklearn.pipeline import make_pipeline
@@ -35,7 +37,16 @@ from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder, PowerTransfor
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeRegressor
 
-from pacsklearn import Answers, Membership, Nats, PACPrivate, Parameters, PrivacySession, Subsets
+from pacsklearn import (
+    Answers,
+    AutoPrivateClassifier,
+    Membership,
+    Nats,
+    PACPrivate,
+    Parameters,
+    PrivacySession,
+    Subsets,
+)
 from pacsklearn.exceptions import (
     AnswersWarning,
     DesignError,
@@ -131,6 +142,50 @@ def test_a_step_that_cannot_read_the_table_says_what_would(held: Any, words: lis
     table.loc[::3, "b"] = held
     step = SimpleImputer() if held == "geheim" else StandardScaler()
     refused(SubsetFitError, words, make_pipeline(step, LinearSVC()), table, Y)
+
+
+LISTED = make_column_transformer((OneHotEncoder(categories=[["a"]]), ["b"]))
+SPARSE = OneHotEncoder(categories=[[7.0]] * 3, handle_unknown="ignore").set_output(
+    transform="pandas"
+)
+
+
+@pytest.mark.parametrize(
+    ("model", "data", "words", "given"),
+    [
+        (RidgeCV(cv=GroupKFold(2)), X, "cv= must list no rows", {}),
+        (RidgeCV(cv=PredefinedSplit(np.arange(60) % 2)), X, "cv= must list no rows", {}),
+        (make_pipeline(SPARSE, LinearSVC()), X, "sparse_output=False", {}),
+        (Ridge(), X, "sample_weight of at least 0", {"sample_weight": np.full(60, -1.0)}),
+        (
+            make_pipeline(LISTED, LinearSVC()),
+            pd.DataFrame({"a": X[:, 0], "b": [["a", "geheim"]] * 60}),
+            "cells hold lists",
+            {},
+        ),
+    ],
+    ids=["groups", "rows", "sparse frame", "weights", "lists"],
+)
+def test_what_a_public_argument_explains_is_said(
+    model: Any, data: Any, words: str, given: dict[str, Any]
+) -> None:
+    with pytest.raises(SubsetFitError, match=words) as caught:
+        private(model).fit(data, Y, **given)
+    assert "geheim" not in str(caught.value)
+
+
+@pytest.mark.filterwarnings("ignore::pacsklearn.exceptions.DesignWarning")
+def test_few_rows_are_told() -> None:
+    with pytest.raises(SubsetFitError, match="The number of samples must be more"):
+        AutoPrivateClassifier(budget=1.0).fit(X[:4], [0, 1, 0, 1])
+
+
+@pytest.mark.parametrize("model", [LogisticRegression(), Ridge()])
+def test_sparse_truths_are_numbers(model: Any) -> None:
+    table = sparse.csr_array(X > 0)
+    frame = pd.DataFrame.sparse.from_spmatrix(table)
+    for data in (table, frame):
+        assert private(model).fit(data, Y).predict(data).shape == (60,)
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,7 @@ _TELLS_NO_VALUE = re.compile(
     r"with svd_solver='\w+'|a class has fewer rows than features; use reg_param or fewer features"
     r"|a row has a category beyond min_categories; give a larger one|Sparse data was passed for X, "
     r"but dense data is required\. Use '\.toarray\(\)' to convert to a dense numpy array\."
+    r"|The number of samples must be more than the number of classes\."
 )
 # What helps, by words of messages that may quote rows.
 _ADVICE = {
@@ -63,6 +64,12 @@ _ADVICE = {
     "that the canonicalizer of that class reads; let it answer: release=Answers()",
     "Found unknown categories": "a value is not on the list that categories= states, or in no row "
     "of the subset; list it, or give handle_unknown=",
+    r"'groups' parameter|^fit IndexError: index \d+ is out": "a step asks for rows or groups that "
+    "no candidate has: cv= must list no rows and name no groups; give a number of folds",
+    "Pandas output does not support sparse": "give the encoder of categories sparse_output=False",
+    "unhashable type: '(list|dict)'": "cells hold lists or dicts; give each part a column",
+    "array must not contain infs": "numbers overflow, or there are negative weights: scale the "
+    "columns, and give a sample_weight of at least 0",
     "Invalid classes inferred from": "labels must be 0, 1 and so on; encode them before fit",
 }
 
@@ -162,14 +169,12 @@ class Run(ABC):
     ) -> list[Outcome]:
         """Return the outcomes of joblib's tasks, one a candidate, in order."""
         # Workers that are threads change the process's filters and put them back in any order.
-        with warnings.catch_warnings():
-            known = list(tasks)
-            with host().progress("candidates", len(known)) as at:
-                done = []
-                for each in Parallel(n_jobs, verbose=verbose, return_as="generator")(known):
-                    done.append(each)
-                    at(len(done))
-                return done
+        known, done = list(tasks), []
+        with warnings.catch_warnings(), host().progress("candidates", len(known)) as at:
+            for each in Parallel(n_jobs, verbose=verbose, return_as="generator")(known):
+                done.append(each)
+                at(len(done))
+        return done
 
     def values(self, outcomes: list[Outcome]) -> list[Any]:
         """Return values in order; the first failure as an error, and one warning for each kind."""
