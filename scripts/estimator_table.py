@@ -77,6 +77,7 @@ PARAMETERS: dict[str, dict[str, Any]] = {
         "cv": 2,
     },
     "StackingRegressor": {"estimators": _REGRESSORS, "cv": 2},
+    "TfidfTransformer": {"use_idf": False},
     "TfidfVectorizer": {"vocabulary": ["a", "b"], "use_idf": False},
     "TheilSenRegressor": {"max_subpopulation": 20},
     "VotingClassifier": {"estimators": _CLASSIFIERS},
@@ -97,6 +98,7 @@ TOLD = {
     "RBFSampler": "with a number for `gamma`",
     "SparseRandomProjection": "with `n_components` given",
     "SplineTransformer": "with `knots` given, or a `schema`",
+    "TfidfTransformer": "with `use_idf=False`",
     "TfidfVectorizer": (
         "on a column of a `ColumnTransformer`, with `vocabulary` given and `use_idf=False`"
     ),

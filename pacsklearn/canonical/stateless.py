@@ -41,6 +41,7 @@ class StatelessCanonicalizer(Canonicalizer):
     name = "stateless"
     description = "transformers that learn nothing from the rows"
     estimators = (
+        "sklearn.feature_extraction.text.TfidfTransformer",
         "sklearn.kernel_approximation.AdditiveChi2Sampler",
         "sklearn.kernel_approximation.PolynomialCountSketch",
         "sklearn.kernel_approximation.RBFSampler",
@@ -66,6 +67,7 @@ class StatelessCanonicalizer(Canonicalizer):
                     f"{type(estimator).__name__}({parameter}={stated!r}) takes {what} from the "
                     f"rows, which cannot be noised; give {parameter} {public}."
                 )
+        _check_no_shares(estimator)
         canonicalizer = cls()
         # Others may write into the rows, and users' functions and subclasses mix several of them.
         canonicalizer.is_public = type(estimator) in (PolynomialFeatures, RBFSampler) or (
@@ -83,6 +85,15 @@ class StatelessCanonicalizer(Canonicalizer):
 
     def decode(self, vector: NDArray[np.float64], layout: Layout, template: Any) -> Any:
         return template.fit(zero_rows(layout))
+
+
+def _check_no_shares(estimator: Any) -> None:
+    if getattr(estimator, "use_idf", False):
+        raise NoCanonicalizerError(
+            f"{type(estimator).__name__}(use_idf=True) weighs words by how many rows have them, "
+            "which is not noised.",
+            "Use use_idf=False.",
+        )
 
 
 def _are_listed(values: Any) -> bool:
@@ -200,12 +211,7 @@ class TextCanonicalizer(Canonicalizer):
                 "release under noise.",
                 f"Give it n_features=256, say, at most {_MOST_FEATURES:,}.",
             )
-        if getattr(estimator, "use_idf", False):
-            raise NoCanonicalizerError(
-                f"{name}(use_idf=True) weighs words by how many rows have them, which is not "
-                "noised.",
-                "Use use_idf=False.",
-            )
+        _check_no_shares(estimator)
         return cls()
 
     def encode(self, estimator: Any, X: Any) -> Encoding:

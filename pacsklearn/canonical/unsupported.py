@@ -272,7 +272,6 @@ class NotYet(Unsupported):
         "sklearn.covariance.EllipticEnvelope",
         "sklearn.dummy.DummyClassifier",
         "sklearn.dummy.DummyRegressor",
-        "sklearn.feature_extraction.text.TfidfTransformer",
         "sklearn.linear_model.RANSACRegressor",
         "sklearn.model_selection.FixedThresholdClassifier",
         "sklearn.model_selection.TunedThresholdClassifierCV",

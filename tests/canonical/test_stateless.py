@@ -9,7 +9,12 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
-from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfVectorizer
+from sklearn.feature_extraction.text import (
+    CountVectorizer,
+    HashingVectorizer,
+    TfidfTransformer,
+    TfidfVectorizer,
+)
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
@@ -21,8 +26,9 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from pacsklearn import PACPrivate, Subsets
+from pacsklearn import Nats, PACPrivate, Parameters, Subsets
 from pacsklearn.canonical.stateless import StatelessCanonicalizer
+from pacsklearn.exceptions import NoCanonicalizerError
 from pacsklearn.plugins import registry
 
 KNOTS = [[-1.0, -2.0, -3.0], [0.0, 0.0, 0.0], [1.0, 2.0, 3.0]]
@@ -71,6 +77,7 @@ WORDS = ["cough", "fever", "fall", "well"]
         HashingVectorizer(n_features=8),
         CountVectorizer(vocabulary=WORDS),
         TfidfVectorizer(vocabulary=WORDS, use_idf=False),
+        make_pipeline(CountVectorizer(vocabulary=WORDS), TfidfTransformer(use_idf=False)),
     ],
     ids=lambda each: type(each).__name__,
 )
@@ -89,3 +96,14 @@ def test_public_words_are_released_with_the_model(
     assert vector.size == (8 if hasattr(vectorizer, "n_features") else len(WORDS)) + 3
     decoded = canonicalizer.decode(vector, layout, clone(model))
     assert decoded.decision_function(X) == pytest.approx(fitted.decision_function(X))
+
+
+def test_shares_of_words_are_taken_by_a_public_rule(generator: np.random.Generator) -> None:
+    counts = generator.poisson(1.0, (60, 4)).astype(float)
+    model = make_pipeline(TfidfTransformer(use_idf=False), LogisticRegression())
+    released = PACPrivate(model, budget=Nats(0.25), secret=Subsets(16), release=Parameters())
+    told = released.fit(counts, counts[:, 0] > 0).guarantee_.released
+    assert told == ("logisticregression: coef_", "logisticregression: intercept_")
+    learning = clone(released).set_params(estimator__tfidftransformer__use_idf=True)
+    with pytest.raises(NoCanonicalizerError, match="use_idf=False"):
+        learning.fit(counts, counts[:, 0] > 0)
