@@ -260,3 +260,19 @@ def test_models_of_catboost_write_no_learning_curves(before: list[Any]) -> None:
         private(make_pipeline(*before, CatBoostClassifier())).fit(X, LABELS)
     silent = make_pipeline(*before, CatBoostClassifier(allow_writing_files=False))
     assert private(silent).fit(X, LABELS).guarantee_
+
+
+class Column(ClassifierMixin, BaseEstimator):
+    """As CatBoost with three classes: labels come as a table of one column."""
+
+    def fit(self, X: Any, y: Any) -> Column:
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X: Any) -> Any:
+        return (X[:, :1] > 0).astype(int) * 2
+
+
+def test_labels_in_a_column_are_labels() -> None:
+    model = PACPrivate(Column(), budget=Nats(0.1), secret=Subsets(4), release=Answers())
+    assert set(model.fit(X, np.arange(60) % 3).predict(X[:9])) == {0, 2}

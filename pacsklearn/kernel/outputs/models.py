@@ -132,7 +132,7 @@ class CandidateModels(AnsweringModels):
                 codes[rows] = seen[predictions].T
                 continue
             for i, labels in enumerate(predictions):
-                codes[rows, i] = np.searchsorted(classes, labels)
+                codes[rows, i] = np.searchsorted(classes, np.ravel(labels))
         return codes
 
     def values(self, X: Any, method: str, width: int, classes: Any = None) -> NDArray[np.float64]:
