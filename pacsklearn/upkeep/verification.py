@@ -61,7 +61,15 @@ def _verified(ledger: SharedLedger, position: Position | None) -> tuple[Position
             row = None if position is None else log.row(dataset, position.sequence)
         return fold
 
-    fold: Fold = run(ledger.store.address, lambda log: ledger.store.renew(log, anew))
+    def renewed(log: Log) -> Fold:
+        fold = ledger.store.renew(log, anew)
+        head = log.head(dataset)
+        if head is None or head.position == fold.position:
+            return fold
+        # The last commit was in the high-water file alone, and is in the database now.
+        return ledger.store.renew(log, anew)
+
+    fold: Fold = run(ledger.store.address, renewed)
     return fold.position, row
 
 

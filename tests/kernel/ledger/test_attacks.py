@@ -307,6 +307,7 @@ class TestHighWater:
             assert SharedLedger(marked.uri).spent == 0.25
             return
         # The last row stands in the file, and one row is not an older copy but a lost commit.
+        assert verify_ledger(SharedLedger(marked.uri)).sequence == 2
         assert SharedLedger(marked.uri).spent == 0.5
         marked.charge(make_event(0.125))
         close_ledgers()
