@@ -285,7 +285,7 @@ def certified_success(
         if looks.second and not criterion.n_unseen:
             return screened_success(mixture, criterion.sets(everything), looks, gamma, generator)
         # All pass once, and need not be held.
-        some = criterion.sets(everything[:: max(1, everything.size // _MOST_LOOKED_AT)])
+        some = criterion.sets(everything[:: max(16, everything.size // _MOST_LOOKED_AT)])
         n_looks = second_look(m, n_draws, min(n, _NARROW), products // 2)
         return criterion.worst(one_look(mixture, some, n, n_looks, gamma, generator))
     # Union bound over all targets and two looks: which are looked at again may depend on the first.

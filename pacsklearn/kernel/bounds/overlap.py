@@ -21,7 +21,7 @@ _WIDER = 2.0
 _FEW = 8
 # Candidates that are multiplied at once.
 _BLOCK = 128
-# Rank by which most sets are seen to need no closer look.
+# Rank, at least, by which most sets are seen to need no closer look.
 _RANK = 16
 # exp() of more overflows.
 _LARGEST_LOG = 700.0
@@ -60,7 +60,9 @@ class OverlapSuccess:
 
     def __init__(self, mixture: GaussianMixture, n_sets: int) -> None:
         self._parts, self._n_sets = list(_neighbourhoods(mixture)), n_sets
-        self._rank = max(_RANK, mixture.signals.shape[1] + 3)
+        m, k = mixture.signals.shape
+        # The posterior is linear in k numbers, and next, where that pays, in products of two.
+        self._rank = max(_RANK, k + 3, min((k + 1) * (k + 3) // 2, m // 8))
 
     def of(self, sets: NDArray[np.bool_]) -> Floats:
         """Return a bound for each set, given as its candidates; at most 1, rounded outward."""
@@ -82,14 +84,16 @@ class OverlapSuccess:
         -----
         ``p_i K_ij p_j`` is ``N N'``, of low rank, and a rest that changes the square of no set by
         more than ``m`` times its Frobenius norm. In single precision, ``u = 2^-24``, an entry of
-        ``N' e`` is off by less than ``4 (m + 4) u`` times the sum of the absolute values of N's
-        column, all entries together by ``d``, and their squares' sum ``c^2`` by
-        ``2 c d + d^2 <= d (1 + c^2) + d^2``.
+        ``N' e`` is off by less than ``4 (b + m / b + 4) u`` times the sum of the absolute values of
+        N's column, adding blocks of ``b``; all entries together by ``d``, and their squares' sum
+        ``c^2`` by ``2 c d + d^2 <= d (1 + c^2) + d^2``. Nothing is won where this is most of it.
         """
-        if self._rank > sets.shape[1] / 4 or self._parts[0][0].size < sets.shape[1]:
+        m, square = sets.shape[1], (2 * least - 1) ** 2
+        if self._rank > m / 4 or self._parts[0][0].size < m or 2 * self._largest[-1] > square:
             return self.of(sets)
-        factor, shift, slope, rest = self._largest
-        signed = probabilities(sets, factor) - shift
+        twice, slope, rest = self._largest
+        blocks = (slice(i, i + _BLOCK) for i in range(0, m, _BLOCK))
+        signed = sum((probabilities(sets[:, b], twice[b]) for b in blocks), -twice.sum(axis=0) / 2)
         squares = slope * np.einsum("ij,ij->i", signed, signed).astype(np.float64) + rest
         bounds = np.asarray(np.minimum(0.5 + np.sqrt(squares) / 2, 1.0))
         if (left := np.flatnonzero(bounds > least)).size:
@@ -97,16 +101,16 @@ class OverlapSuccess:
         return bounds
 
     @cached_property
-    def _largest(self) -> tuple[NDArray[np.float32], NDArray[np.float32], float, float]:
+    def _largest(self) -> tuple[NDArray[np.float32], float, float]:
         _, weights, form, outward = self._parts[0]
         m, joint = weights.size, form + np.outer(weights, weights)
         basis, _ = np.linalg.qr(joint @ joint[:, :: max(1, m // self._rank)])
         values, vectors = np.linalg.eigh(basis.T @ joint @ basis)
         factor = basis @ (vectors * np.sqrt(np.maximum(values, 0.0)))
         rest = m * float(np.linalg.norm(joint - factor @ factor.T)) + 2 * outward
-        wrong = (m + 4) * 2.0**-22 * float(np.linalg.norm(np.abs(factor).sum(axis=0)))
-        singles = factor.astype(np.float32)
-        return 2 * singles, singles.sum(axis=0), 1 + wrong + 1e-4, rest + wrong * (1 + wrong)
+        sums = float(np.linalg.norm(np.abs(factor).sum(axis=0)))
+        wrong = (_BLOCK + m / _BLOCK + 4) * 2.0**-22 * sums
+        return 2 * factor.astype(np.float32), 1 + wrong + 1e-4, rest + wrong * (1 + wrong)
 
 
 # A neighbourhood's candidates, weights, p_i (K_ij - 1) p_j, and error of the form.

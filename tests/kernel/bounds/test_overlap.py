@@ -118,7 +118,8 @@ def test_many_sets_are_bounded_a_little_farther_out(size: float) -> None:
 def test_sets_that_are_not_the_worst_are_bounded_farther_out(m: int, k: int, size: float) -> None:
     """Never closer than in doubles, and where it matters as close."""
     generator = np.random.default_rng(m + k)
-    mixture = GaussianMixture(size * generator.standard_normal((m, k)), np.full(m, 1 / m))
+    weights = generator.dirichlet(np.full(m, 20.0))
+    mixture = GaussianMixture(size * generator.standard_normal((m, k)), weights)
     sets = generator.permuted(np.tile(np.arange(m), (4000, 1)), axis=1) < m // 2
     sets[:1000] = generator.random((1000, m)) < 0.3
     exact, success = OverlapSuccess(mixture, 1).of(sets), OverlapSuccess(mixture, len(sets))
