@@ -60,5 +60,7 @@ def quoting_nothing(what: str, check: Callable[[], Any], advice: Callable[[], st
     elif text.startswith("Expected 2D array"):
         advised = "Reshape your data: one row for each sample, one column for each feature."
         text = f"{what} must be a table. {text} {advised}"
+    elif text.startswith("fill value must be 0"):
+        text = f"{what} has sparse columns: {text} Give {what}.sparse.to_dense()."
     # Raised here, not above, so that it does not carry the first error along.
     raise (TypeError if isinstance(problem, TypeError) else ValueError)(text)

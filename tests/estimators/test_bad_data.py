@@ -180,6 +180,12 @@ def test_few_rows_are_told() -> None:
         AutoPrivateClassifier(budget=1.0).fit(X[:4], [0, 1, 0, 1])
 
 
+def test_sparse_columns_of_another_fill_are_told_the_way_out() -> None:
+    table = pd.DataFrame(X).astype(pd.SparseDtype(float, np.nan))
+    refused(ValueError, ["fill value must be 0", "X.sparse.to_dense()"], Ridge(), table, Y)
+    assert private(Ridge()).fit(table.sparse.to_dense(), Y).guarantee_
+
+
 @pytest.mark.parametrize("model", [LogisticRegression(), Ridge()])
 def test_sparse_truths_are_numbers(model: Any) -> None:
     table = sparse.csr_array(X > 0)
