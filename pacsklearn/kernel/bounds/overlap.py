@@ -89,7 +89,7 @@ class OverlapSuccess:
         ``c^2`` by ``2 c d + d^2 <= d (1 + c^2) + d^2``. Nothing is won where this is most of it.
         """
         m, square = sets.shape[1], (2 * least - 1) ** 2
-        if self._rank > m / 4 or self._parts[0][0].size < m or 2 * self._largest[-1] > square:
+        if self._rank > m / 2 or self._parts[0][0].size < m or 2 * self._largest[-1] > square:
             return self.of(sets)
         twice, slope, rest = self._largest
         blocks = (slice(i, i + _BLOCK) for i in range(0, m, _BLOCK))
