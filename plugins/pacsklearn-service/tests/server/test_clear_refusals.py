@@ -101,9 +101,9 @@ def test_who_goes_away_is_no_defect_of_the_service(
     assert "a request failed" not in caplog.text
 
 
-def test_a_fit_that_fails_says_what_the_recipe_lacks(house: House) -> None:
-    recipe = {"name": "values", "dataset": "clinic", "estimator": "Ridge", "budget": "1/16",
-              "secret": {"n": 8}, "release": {"query_budget": "2^-12"}}  # fmt: skip
+def test_a_fit_that_fails_says_why(house: House) -> None:
+    recipe = {"name": "capped", "dataset": "clinic", "estimator": "SVC", "secret": {"n": 8},
+              "budget": {"k_of_n": "1:20%"}}  # fmt: skip
     job = house.call("POST", "/v1/models", user="curator", json=recipe).json()["id"]
     deadline = time.monotonic() + 60
     state: dict[str, Any] = {"status": "queued"}
@@ -111,15 +111,22 @@ def test_a_fit_that_fails_says_what_the_recipe_lacks(house: House) -> None:
         assert time.monotonic() < deadline
         time.sleep(0.05)
         state = house.call("GET", f"/v1/jobs/{job}", user="curator").json()
-    assert "range" in state["detail"]
+    assert "guessing blindly" in state["detail"]
 
 
-def test_a_range_of_labels_is_refused(house: House) -> None:
-    recipe = {"name": "ranged", "dataset": "clinic", "estimator": "SVC", "budget": "1/16",
-              "secret": {"n": 8}, "release": {"range": [0, 1]}}  # fmt: skip
+@pytest.mark.parametrize(
+    ("estimator", "release", "way"),
+    [("SVC", {"range": [0, 1]}, "Leave it out"), ("Ridge", {}, "State it")],
+)
+def test_a_range_is_stated_for_numbers_alone(
+    house: House, estimator: str, release: dict[str, Any], way: str
+) -> None:
+    recipe = {"name": "ranged", "dataset": "clinic", "estimator": estimator, "budget": "1/16",
+              "secret": {"n": 8}, "release": release}  # fmt: skip
     reply = house.call("POST", "/v1/models", user="curator", json=recipe)
     assert reply.status_code == 422
     assert "release.range is for regressors" in reply.text
+    assert way in reply.text
 
 
 @pytest.mark.parametrize(

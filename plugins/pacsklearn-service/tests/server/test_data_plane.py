@@ -164,6 +164,10 @@ def test_idempotency_key(house: House) -> None:
     other = house.call("POST", INFER, user="ida", json=v2(rows[:1]), headers=headers)
     assert other.status_code == 422
     assert other.json()["type"].endswith("key-reused")
+    # So is the same body at another address.
+    named = INFER.replace("/infer", "/versions/1/infer")
+    elsewhere = house.call("POST", named, user="ida", json=v2(rows), headers=headers)
+    assert "used for another request" in elsewhere.json()["detail"]
     assert house.spent == before
     # The key belongs to the caller: another one's request under it is a new one.
     assert house.call("POST", INFER, user="ivo", json=v2(rows[:1]), headers=headers).is_success

@@ -128,7 +128,7 @@ class Recipe(_Part):
             raise Problem("invalid", str(error)) from None
 
     def check_new(self) -> None:
-        """Refuse budgets and ranges that no fit takes; when a model is new, not when it is kept.
+        """Refuse what no fit takes; when a model is new, not when it is kept.
 
         Raises
         ------
@@ -144,12 +144,11 @@ class Recipe(_Part):
                 f"A budget of {amount:g} nats hides nothing: which of {self.secret.n} subsets is "
                 f"secret is known after {entropy:.3f}. Give less, for instance 1/16.",
             )
-        if self.release.range is not None and not is_regressor(self.model()):
-            raise Problem(
-                "invalid",
-                f"release.range is for regressors, whose answers are numbers; {self.estimator} is "
-                "none. Leave range out.",
-            )
+        is_number = is_regressor(self.model())
+        if is_number != (self.release.range is not None):
+            way = "one. State it, not looking at the target" if is_number else "none. Leave it out"
+            said = "release.range is for regressors, whose answers are numbers;"
+            raise Problem("invalid", f"{said} {self.estimator} is {way}.")
 
     def responder(self, session: PrivacySession) -> Responder:
         """Return what answers of a session, which is the same each time."""

@@ -153,6 +153,7 @@ class Catalog:
             When it was opened on another ledger, or has gone on elsewhere.
         """
         stated = Recipe(**recipe | {"budget": state.ceiling})
+        stated.check_new()
         self.check_new(stated)
         session = PrivacySession.resume(state, ledger=self.ledger(stated.dataset))
         X = state.X
@@ -197,7 +198,6 @@ class Catalog:
         Problem
         """
         self.dataset(stated.dataset)
-        stated.check_new()
         for each in self._rows("name, dataset FROM service_models", None):
             if each["name"] == stated.key:
                 raise taken("model", stated.key)

@@ -228,7 +228,7 @@ class Curating:
         stated = Recipe(**recipe)
         self._catalog.dataset(stated.dataset)
         self._coordinator.token(stated.dataset)
-        stated.model()
+        stated.check_new()
         return self._coordinator.jobs.fit(curator, stated)
 
     @_audited("publish", "{model}")

@@ -232,7 +232,7 @@ class Records:
         Raises
         ------
         Problem
-            When it was given for another body.
+            When it was given for another request.
         """
         if ask.key is None:
             return None
@@ -244,7 +244,7 @@ class Records:
         if not hmac.compare_digest(rows[0]["body"], self._vault.name(ask.body, self.model)):
             raise Problem(
                 "key-reused",
-                "This Idempotency-Key was used for a request with another body; use a new one.",
+                "This Idempotency-Key was used for another request; use a new one.",
             )
         told: dict[str, Any] = self._opened(rows[0]["reply"], "reply", ask.caller.user, ask.key)
         return told
