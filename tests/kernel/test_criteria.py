@@ -104,9 +104,8 @@ def test_units_that_are_not_listed_are_looked_at() -> None:
     class Sampled:
         has_members = True
         n_units = 3
-
-        def inclusion(self) -> Floats:
-            return whole.inclusion()[:2]
+        packed = whole.packed[:2]
+        protected = np.arange(2)
 
         def membership(self, units: Any) -> NDArray[np.bool_]:
             return whole.membership()[:2][units]
