@@ -76,7 +76,7 @@ def read_session(
         if not is_keyed and not trusted:
             raise SessionFileError(
                 f"{name} was saved without a key, so nothing tells who has written it. If you know "
-                "that it is yours: load(path, trusted=True)."
+                "that it is yours: load(path, trusted=True, ledger='sqlite:///path')."
             )
         # All of it is verified before any of it is looked at.
         digest = digest_with(key if is_keyed else None, salt)
