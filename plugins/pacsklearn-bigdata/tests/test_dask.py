@@ -31,7 +31,8 @@ NAMES = ["a", "b", "c"]
 MODEL = LogisticRegression()
 
 
-@pytest.fixture(scope="module")
+# For each test: where workers were killed dask's cluster may lose count of those that follow.
+@pytest.fixture
 def client() -> Iterator[Any]:
     with (
         distributed.LocalCluster(
