@@ -42,8 +42,8 @@ def set_config(*, fast_fit: bool | None = None, debug: bool | None = None) -> No
     debug : bool, optional
         True: when a candidate cannot be fitted, or cannot answer, fit it once more in a separate
         process, which can release nothing, ask it about its own rows, and write its error in full
-        to standard error. The words may quote rows:
-        for the curator's terminal, never for a service.
+        to standard error. The words may quote rows: for the curator's terminal, never for a
+        service.
 
     Raises
     ------

@@ -47,6 +47,7 @@ _OPTIONS = {
     "on_behalf_of(project=": "--project",
 }
 """What messages name as Python has it, and the options that say the same."""
+
 note = functools.partial(typer.echo, err=True)
 """Print on standard error."""
 

@@ -13,6 +13,11 @@ def check_unlogged(estimator: Any = None) -> None:
 
     CatBoost writes the learning curve of each fit into a folder, unless its models are told not to.
 
+    Parameters
+    ----------
+    estimator : estimator, optional
+        With all its parts; not given where a function fits what nobody else sees.
+
     Raises
     ------
     ValueError

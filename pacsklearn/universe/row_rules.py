@@ -172,7 +172,7 @@ def _check_ends(estimator: Any, X: Any) -> None:
     if name not in ("LinearSVC", "LinearSVR") or not passed or steps_of(estimator)[-1].dual is True:
         return
     numbers = X.data if sparse.issparse(X) else np.asarray(X)
-    if numbers.dtype.kind == "f" and (np.abs(numbers) > 1e70).any():  # gaps are not
+    if numbers.dtype.kind == "f" and (np.abs(numbers) > 1e70).any():  # gaps compare as false
         raise ValueError(f"X holds a number beyond 1e70, with which {name} never ends; clip it.")
 
 
@@ -381,10 +381,10 @@ def _first_reader(estimator: Any) -> Any:
 
 
 def _accepts_nan(estimator: Any) -> bool:
-    parts = _parts(estimator)
-    imputes = any(type(part).__module__.startswith("sklearn.impute") for part in parts)
-    takes_all = all(get_tags(part).input_tags.allow_nan for part in (estimator, *parts))
-    return takes_all or imputes or isinstance(_first_reader(estimator), CodebookReader)
+    every = (estimator, *_parts(estimator))
+    imputes = any(type(part).__module__.startswith("sklearn.impute") for part in every)
+    reads = isinstance(_first_reader(estimator), CodebookReader)
+    return imputes or reads or all(get_tags(part).input_tags.allow_nan for part in every)
 
 
 def steps_of(estimator: Any) -> list[Any]:

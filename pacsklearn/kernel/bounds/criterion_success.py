@@ -151,7 +151,9 @@ def one_look(
     """Return the bounds of :func:`screened_success` on each of many sets, by one look at all.
 
     They may come a few at a time, and need not be held: ``gamma`` is split over ``n_sets``. Where
-    the bound in closed form is close, as it shows at some of them, ``sets``, nothing is drawn.
+    the bound in closed form is close, as it shows at some of them, ``sets``, nothing is drawn. Of
+    sets that cannot be above the worst of these the bounds are then rougher: they leave the worst
+    of all as it is.
     """
     certain = OverlapSuccess(mixture, n_sets)
     if (seen := float(certain.of(sets).max())) <= _CLOSE:

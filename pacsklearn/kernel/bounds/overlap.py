@@ -91,23 +91,29 @@ class OverlapSuccess:
         m, square = sets.shape[1], (2 * least - 1) ** 2
         if self._rank > m / 2 or self._parts[0][0].size < m or 2 * self._largest[-1] > square:
             return self.of(sets)
+        # e = 2 a - 1 for the memberships a: N' e = (2 N)' a less the sums of N's columns.
         twice, slope, rest = self._largest
         blocks = (slice(i, i + _BLOCK) for i in range(0, m, _BLOCK))
         signed = sum((probabilities(sets[:, b], twice[b]) for b in blocks), -twice.sum(axis=0) / 2)
         squares = slope * np.einsum("ij,ij->i", signed, signed).astype(np.float64) + rest
         bounds = np.asarray(np.minimum(0.5 + np.sqrt(squares) / 2, 1.0))
+        # Whatever is left out has a bound that holds, and none that is above the worst.
         if (left := np.flatnonzero(bounds > least)).size:
             bounds[left] = self.of(sets[left])
         return bounds
 
     @cached_property
     def _largest(self) -> tuple[NDArray[np.float32], float, float]:
+        # Any N would do, for what it misses is in the rest: its columns span those of a few
+        # candidates, once multiplied, which lie near the largest eigenvectors.
         _, weights, form, outward = self._parts[0]
         m, joint = weights.size, form + np.outer(weights, weights)
         basis, _ = np.linalg.qr(joint @ joint[:, :: max(1, m // self._rank)])
         values, vectors = np.linalg.eigh(basis.T @ joint @ basis)
         factor = basis @ (vectors * np.sqrt(np.maximum(values, 0.0)))
         rest = m * float(np.linalg.norm(joint - factor @ factor.T)) + 2 * outward
+        # Of 2 N and the sums together three times N's absolute values enter, four with products of
+        # errors; adding up to m / 4 squares is off by less than 1e-4 of them.
         sums = float(np.linalg.norm(np.abs(factor).sum(axis=0)))
         wrong = (_BLOCK + m / _BLOCK + 4) * 2.0**-22 * sums
         return 2 * factor.astype(np.float32), 1 + wrong + 1e-4, rest + wrong * (1 + wrong)

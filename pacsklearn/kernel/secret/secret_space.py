@@ -131,7 +131,7 @@ class SecretSpace(RowSpace):
         counts = inclusion_counts(self.packed)
         if np.all(self.weights == self.weights[0]):
             return counts / self.n_subsets
-        rates = np.concatenate([s @ self.weights for s in self.passed(np.arange(self.n_units))])
+        rates = np.concatenate([u @ self.weights for u in self.passed(np.arange(self.n_units))])
         # Certainty is decided by counting: sums of weights are one only up to rounding.
         uncertain = np.clip(rates, np.nextafter(0, 1), np.nextafter(1, 0))
         return np.where(counts % self.n_subsets, uncertain, counts / self.n_subsets)

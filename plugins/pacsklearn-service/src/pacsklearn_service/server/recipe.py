@@ -144,9 +144,9 @@ class Recipe(_Part):
                 f"A budget of {amount:g} nats hides nothing: which of {self.secret.n} subsets is "
                 f"secret is known after {entropy:.3f}. Give less, for instance 1/16.",
             )
-        is_number = is_regressor(self.model())
-        if is_number != (self.release.range is not None):
-            way = "one. State it, not looking at the target" if is_number else "none. Leave it out"
+        numeric = is_regressor(self.model())
+        if numeric != (self.release.range is not None):
+            way = "one. State it, not looking at the target" if numeric else "none. Leave it out"
             said = "release.range is for regressors, whose answers are numbers;"
             raise Problem("invalid", f"{said} {self.estimator} is {way}.")
 
