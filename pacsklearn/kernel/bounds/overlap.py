@@ -86,7 +86,8 @@ class OverlapSuccess:
         more than ``m`` times its Frobenius norm. In single precision, ``u = 2^-24``, an entry of
         ``N' e`` is off by less than ``4 (b + m / b + 4) u`` times the sum of the absolute values of
         N's column, adding blocks of ``b``; all entries together by ``d``, and their squares' sum
-        ``c^2`` by ``2 c d + d^2 <= d (1 + c^2) + d^2``. Nothing is won where this is most of it.
+        ``c^2``, taken in doubles, by ``2 c d + d^2 <= d (1 + c^2) + d^2``. Nothing is won where
+        this is most of it.
         """
         m, square = sets.shape[1], (2 * least - 1) ** 2
         if self._rank > m / 2 or self._parts[0][0].size < m or 2 * self._largest[-1] > square:
@@ -94,8 +95,8 @@ class OverlapSuccess:
         # e = 2 a - 1 for the memberships a: N' e = (2 N)' a less the sums of N's columns.
         twice, slope, rest = self._largest
         blocks = (slice(i, i + _BLOCK) for i in range(0, m, _BLOCK))
-        signed = sum((probabilities(sets[:, b], twice[b]) for b in blocks), -twice.sum(axis=0) / 2)
-        squares = slope * np.einsum("ij,ij->i", signed, signed).astype(np.float64) + rest
+        signed = sum(probabilities(sets[:, b], twice[b]) for b in blocks) - twice.sum(0, float) / 2
+        squares = slope * np.einsum("ij,ij->i", signed, signed) + rest
         bounds = np.asarray(np.minimum(0.5 + np.sqrt(squares) / 2, 1.0))
         # Whatever is left out has a bound that holds, and none that is above the worst.
         if (left := np.flatnonzero(bounds > least)).size:
@@ -112,11 +113,11 @@ class OverlapSuccess:
         values, vectors = np.linalg.eigh(basis.T @ joint @ basis)
         factor = basis @ (vectors * np.sqrt(np.maximum(values, 0.0)))
         rest = m * float(np.linalg.norm(joint - factor @ factor.T)) + 2 * outward
-        # Of 2 N and the sums together three times N's absolute values enter, four with products of
-        # errors; adding up to m / 4 squares is off by less than 1e-4 of them.
+        # N is rounded once, and of 2 N at most twice its absolute values are added: three times,
+        # and four with products of errors.
         sums = float(np.linalg.norm(np.abs(factor).sum(axis=0)))
         wrong = (_BLOCK + m / _BLOCK + 4) * 2.0**-22 * sums
-        return 2 * factor.astype(np.float32), 1 + wrong + 1e-4, rest + wrong * (1 + wrong)
+        return 2 * factor.astype(np.float32), 1 + wrong + 1e-9, rest + wrong * (1 + wrong)
 
 
 # A neighbourhood's candidates, weights, p_i (K_ij - 1) p_j, and error of the form.
