@@ -82,7 +82,7 @@ def main() -> None:
     parser.add_argument("--requests", type=int, default=400)
     given = parser.parse_args()
     from service_house.house import House, contested_rows
-    from service_house.live import Live, free_port
+    from service_house.live import Live, own_port
 
     folder, apart, secret = Path(tempfile.mkdtemp()), Path(tempfile.mkdtemp()), bytes(32)
     (folder / "service.key").write_bytes(secret)
@@ -99,7 +99,8 @@ def main() -> None:
     direct.answer(contested_rows(20 * BATCH, seed=5))
     in_process = 1e3 * (time.process_time() - began) / (20 * BATCH)
     house.close()
-    live, port = Live(folder), free_port()
+    live, held = Live(folder), own_port()
+    port = held.getsockname()[1]
     bare = subprocess.Popen(
         [sys.executable, "-c", BARE, str(port)], env={**os.environ, "PYTHONPATH": HOUSE}
     )
@@ -123,6 +124,7 @@ def main() -> None:
     finally:
         live.close()
         bare.kill()
+        held.close()
 
 
 if __name__ == "__main__":
