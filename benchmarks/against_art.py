@@ -65,7 +65,7 @@ def ours(game, rounds, inside):
         score, left = attack.learn(game, rounds[first], 0)
         seen = np.stack([score(played, units) for played in left])
         truth = inside[SHADOWS - len(left) : SHADOWS]
-        rule = attack.fixed_rule(0.5) or best_rule(seen.ravel(), truth.ravel(), 0.5)
+        rule = attack.rule(seen.ravel(), truth.ravel(), 0.5)
         found = np.stack([score(played, units) for played in rounds[last]])
         scores[attack.name] = np.mean(rule.says_member(found) == inside[last])
     posterior = np.stack([played.posterior for played in rounds[last]]) @ game.members
