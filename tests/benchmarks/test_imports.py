@@ -95,8 +95,10 @@ def test_what_a_program_imports_is_there_and_takes_its_arguments(
     for tree in trees(program.read_text(encoding="utf-8")):
         names = dict(imported(tree))
         for node in ast.walk(tree):
-            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
-                continue
-            called = names.get(node.func.id)
-            if (getattr(called, "__module__", None) or "").startswith("pacsklearn"):
-                bind(node, called)
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                found = names.get(node.value.id)
+                assert found is None or hasattr(found, node.attr), f"line {node.lineno}"
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                called = names.get(node.func.id)
+                if (getattr(called, "__module__", None) or "").startswith("pacsklearn"):
+                    bind(node, called)
