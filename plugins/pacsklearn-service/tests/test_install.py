@@ -78,3 +78,16 @@ def test_a_web_worker_begins_with_what_reads_tables_and_without_what_fits() -> N
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)  # noqa: S603 - our own code
     assert done.stdout == "[] set()\n"
+
+
+@pytest.mark.soak
+def test_a_coordinator_says_that_it_is_ready_when_what_reads_sessions_is_loaded() -> None:
+    """Whoever takes over loads no library then: skops alone takes seconds."""
+    code = (
+        "import sys, pacsklearn_service.server.answering.warm_up as warm\n"
+        "warm._ROWS = 2**4\n"
+        "warm.warm_up()\n"
+        "print('skops.io' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)  # noqa: S603 - our own code
+    assert done.stdout == "True\n"

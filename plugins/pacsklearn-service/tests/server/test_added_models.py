@@ -126,6 +126,29 @@ def test_a_session_of_a_mixed_table_keeps_the_kinds_of_its_columns(own: House) -
     assert kinds == dict.fromkeys("abcd", "number") | {"town": "text"}
 
 
+def test_a_recipe_that_is_refused_costs_no_session(own: House, tmp_path: Path) -> None:
+    ledger = SharedLedger(own.address, dataset="clinic")
+    session = PrivacySession(own.X, own.y, budget=0.5, secret=Subsets(8), ledger=ledger)
+    (key := tmp_path / "session.key").touch(mode=0o600)
+    key.write_bytes(bytes(32))
+    session.save(tmp_path / "risk.session", key=key)
+    session.close()
+    recipe = tmp_path / "recipe.json"
+    option = "--recipe", str(recipe)
+    for words, release, params in (
+        ("either query_budget", {"query_budget": STEP, "n": 4}, {}),
+        ("Ask for at most 0.5", {"query_budget": 0.6}, {}),
+        ("could not be fitted", {"query_budget": STEP}, {"C": "a"}),
+        ("risk@2", {"query_budget": STEP}, {}),
+    ):
+        stated = {"estimator": "LogisticRegression", "params": params, "release": release}
+        recipe.write_text(json.dumps(stated))
+        code = 0 if words == "risk@2" else 2
+        told = add(tmp_path, own, tmp_path / "risk.session", key, *option, code=code)
+        assert words in told
+    close_ledgers()
+
+
 def test_a_session_without_a_recipe_is_told_from_a_bundle(own: House, tmp_path: Path) -> None:
     ledger = SharedLedger(own.address, dataset="clinic")
     session = PrivacySession(own.X, own.y, budget=0.5, secret=Subsets(8), ledger=ledger)

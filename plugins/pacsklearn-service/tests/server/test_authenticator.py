@@ -291,6 +291,20 @@ def test_nobody_waits_for_a_slow_issuer(now: list[float], monkeypatch: pytest.Mo
     read(found)
 
 
+def test_a_key_that_was_revoked_is_no_token(new_house: Any, monkeypatch: Any) -> None:
+    """It has nothing to do with the issuer's keys, which would be read anew for it."""
+    read_of: list[str] = []
+    monkeypatch.setattr(oidc, "fetch_keys", read_of.append)
+    house = new_house(oidc=OIDC)
+    house.user("ann")
+    key = house.key("ann")
+    house.call("DELETE", f"/v1/keys/{key.split('_')[1]}", user="curator")
+    time.sleep(0.05)
+    monkeypatch.setattr(oidc, "time", SimpleNamespace(monotonic=lambda: time.monotonic() + 1000))
+    assert status(house, key) == 401
+    assert len(read_of) == 1  # when the service began
+
+
 def test_no_row_or_key_in_logs_metrics_and_errors(
     house: House, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:

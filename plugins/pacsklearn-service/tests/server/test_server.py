@@ -268,6 +268,7 @@ def test_a_service_that_has_stopped_looks_for_no_garbage(
 @pytest.mark.parametrize("stated", [
     {"host": "192.0.2.1"}, {"curator_host": "192.0.2.1"}, {"certificate": "one.pem"},
     {"most_roes": 5}, {"lease": 0}, {"oidc": {"issuer": "https://login.example.org"}},
+    {"oidc": {"issuer": "i", "audience": "a", "jwks": "http://login.example.org/keys"}},
     {"lease": 1e300}, {"slot": True}, {"workers": 10**30}, {"most_worker_bytes": 2**20},
     {"curator_port": 8470}, {"health_port": 8471}, {"url": "ftp://127.0.0.1"},
 ])  # fmt: skip
@@ -277,7 +278,8 @@ def test_what_is_wrong_is_said_before_anything_is_made(
     monkeypatch.setenv("PACSKLEARN_SERVICE_DATABASE", "postgresql://me:se-cret@host/name")
     monkeypatch.chdir(tmp_path)
     lines = [
-        f"{name} = {{issuer = {json.dumps(each['issuer'])}}}" if isinstance(each, dict)
+        f"{name} = {{{', '.join(f'{n} = {json.dumps(v)}' for n, v in each.items())}}}"
+        if isinstance(each, dict)
         else f"{name} = {json.dumps(each)}"
         for name, each in stated.items()
     ]  # fmt: skip
@@ -285,6 +287,7 @@ def test_what_is_wrong_is_said_before_anything_is_made(
     refused = CliRunner().invoke(app, ["service", "run", "--config", "service.toml"])
     assert refused.exit_code == 2
     assert next(iter(stated)) in refused.output
+    assert "Value error" not in refused.output
     assert "se-cret" not in refused.output
     assert [each.name for each in tmp_path.iterdir()] == ["service.toml"]
 

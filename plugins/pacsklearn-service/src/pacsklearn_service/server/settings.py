@@ -214,9 +214,9 @@ class Settings(BaseSettings):
             return cls(**facts)
         except ValidationError as error:
             wrong = "; ".join(
-                f"{'.'.join(map(str, each['loc']))}: {each['msg']}".removeprefix(": Value error, ")
+                f"{'.'.join(map(str, each['loc']))}: {each['msg']}".removeprefix(": ")
                 for each in error.errors(include_input=False, include_url=False)
-            )
+            ).replace("Value error, ", "")
         raise ValueError(f"The settings cannot be used. {wrong}.")
 
     def check_files(self) -> None:

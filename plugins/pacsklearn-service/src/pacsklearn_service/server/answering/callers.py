@@ -41,7 +41,7 @@ class Callers:
             return known[0]
         with self._database.reading() as connection:
             found = ApiKeys(connection, self._vault).find(shown)
-        if found is None and self._oidc is not None:
+        if found is None and self._oidc is not None and "." in shown:  # no key of ours has one
             found = self._oidc.caller(shown)
         if found is None:
             return None

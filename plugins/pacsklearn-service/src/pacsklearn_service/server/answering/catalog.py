@@ -6,7 +6,9 @@ import io
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, final
 
 import numpy as np
@@ -105,11 +107,7 @@ class Catalog:
         for row in self._rows("name, facts, created FROM service_datasets", name):
             ledger = self.ledger(row["name"])
             figures = ("ceiling", "spent", "remaining")
-            states.append(
-                row
-                | json.loads(row.pop("facts"))
-                | {each: getattr(ledger, each) for each in figures}
-            )
+            states.append(row | {each: getattr(ledger, each) for each in figures})
         return states
 
     def dataset(self, name: str) -> dict[str, Any]:
@@ -123,10 +121,9 @@ class Catalog:
     def fit(self, stated: Recipe, report: Callable[[int], None]) -> None:
         """Fit the candidates of a model and store its session, sealed; not published yet."""
         dataset = stated.dataset
-        found = self._rows("facts, rows FROM service_datasets", dataset)
-        row = _one(found, "data set", dataset)
-        facts = json.loads(row["facts"])
-        content = self._vault.open(row["rows"], f"dataset/{dataset}")
+        found = self._rows("facts, rows AS sealed FROM service_datasets", dataset)
+        facts = _one(found, "data set", dataset)
+        content = self._vault.open(facts["sealed"], f"dataset/{dataset}")
         columns: dict[str, NDArray[Any]] = read_document(io.BytesIO(content))
         y, signature = columns.pop(facts["target"]), Signature.from_facts(facts["signature"])
         if y.dtype == object:
@@ -155,12 +152,24 @@ class Catalog:
         stated = Recipe(**recipe | {"budget": state.ceiling})
         stated.check_new()
         self.check_new(stated)
+        state = self._rehearsed(state, stated)
         session = PrivacySession.resume(state, ledger=self.ledger(stated.dataset))
         X = state.X
         named = X.items() if hasattr(X, "columns") else ((f"x{i}", x) for i, x in enumerate(X.T))
         table = {str(name): np.asarray(column) for name, column in named}
         self._keep_session(stated, session, Signature.of(table), lambda _: None)
         return stated.key
+
+    def _rehearsed(self, state: SessionState, stated: Recipe) -> SessionState:
+        """Return the state with its models fitted; once resumed, a refused recipe would cost it."""
+        with TemporaryDirectory() as folder:
+            place = f"sqlite:///{folder}/rehearsal.db"
+            ledger = SharedLedger.found(place, state.ceiling, dataset=stated.dataset)
+            session = PrivacySession.resume(replace(state, position=ledger.position), ledger=ledger)
+            stated.responder(session)
+            fitted = session.state()
+            session.close()
+        return replace(state, models=fitted.models, responders=fitted.responders)
 
     def add_bundle(self, bundle: Any, stated: Recipe) -> str:
         """Host the model of a bundle whose signature was checked; its answers are free.
@@ -258,14 +267,12 @@ class Catalog:
 
     def models(self, name: str | None = None) -> list[dict[str, Any]]:
         """Return the facts of one model, or of all."""
-        rows = self._rows("name, dataset, status, facts, created FROM service_models", name)
-        return [row | json.loads(row.pop("facts")) for row in rows]
+        return self._rows("name, dataset, status, facts, created FROM service_models", name)
 
     def listed(self, dataset: str | None = None) -> list[dict[str, Any]]:
         """Return what a list shows of the models, of one data set or of all."""
         # Without times: in a row they stand behind the session, all of which would be read.
-        rows = self._rows("name, dataset, status, facts FROM service_models", dataset, "dataset")
-        models = [row | json.loads(row.pop("facts")) for row in rows]
+        models = self._rows("name, dataset, status, facts FROM service_models", dataset, "dataset")
         for each in models:
             del each["guarantee"]
         return models
@@ -310,11 +317,12 @@ class Catalog:
                 raise Problem("not-found", f"There is no model {name!r}.")
 
     def _rows(self, columns: str, name: str | None, of: str = "name") -> list[dict[str, Any]]:
-        """Return the columns of the rows of one name, or of all."""
+        """Return columns of the rows of one name, or of all; facts as what they hold."""
         only = () if name is None else (name,)
         which = f"WHERE {of} = ? " * len(only)
         with self._database.reading() as connection:
-            return connection.ask(f"SELECT {columns} {which}ORDER BY name", *only)
+            rows = connection.ask(f"SELECT {columns} {which}ORDER BY name", *only)
+        return [row | json.loads(row.pop("facts", "{}")) for row in rows]
 
 
 def _kind(field: dict[str, Any]) -> str:

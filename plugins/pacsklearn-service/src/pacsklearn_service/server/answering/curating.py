@@ -278,27 +278,20 @@ class Curating:
         self._catalog.dataset(dataset)
         position = verify_ledger(self._catalog.ledger(dataset))
         with self.database.reading() as connection:
-            wrong = AuditLog(connection).first_wrong()
-        return {
-            "dataset": dataset,
-            "rows": position.sequence,
-            "position": str(position),
-            "audit_log_is_whole": wrong is None,
-        }
+            is_whole = AuditLog(connection).first_wrong() is None
+        told = {"dataset": dataset, "rows": position.sequence, "position": str(position)}
+        return told | {"audit_log_is_whole": is_whole}
 
     def curator_ledger(self, curator: Caller, dataset: str, after: int, limit: int) -> Any:
         """Return what was charged after a row, for a burn-down: time is the ledger's own."""
         self._catalog.dataset(dataset)
         ledger = self._catalog.ledger(dataset)
-        return {
-            "ceiling": ledger.ceiling,
-            "spent": ledger.spent,
-            "after": after,
-            "events": [
-                {"row": row, "kind": each.kind, "charge": each.charge, "rows": each.n_noisy}
-                for row, each in ledger.charges(after, limit)
-            ],
-        }
+        figures = {"ceiling": ledger.ceiling, "spent": ledger.spent, "after": after}
+        events = [
+            {"row": row, "kind": each.kind, "charge": each.charge, "rows": each.n_noisy}
+            for row, each in ledger.charges(after, limit)
+        ]
+        return figures | {"events": events}
 
     def curator_burn_down(self, curator: Caller, dataset: str, most: int) -> Any:
         """Return what was left after every charge, or after every so many where there are more."""
@@ -312,10 +305,8 @@ class Curating:
                 self._burnt[dataset] = row, spent
             shown = range(0, len(spent) - 1, -(-len(spent) // most))
             points = [(k, ledger.ceiling - spent[k]) for k in shown]
-            return {
-                "ceiling": ledger.ceiling,
-                "points": [*points, (len(spent) - 1, ledger.remaining)],
-            }
+            points.append((len(spent) - 1, ledger.remaining))
+            return {"ceiling": ledger.ceiling, "points": points}
 
     def curator_price(self, curator: Caller, model: str, user: str, content: bytes) -> Facts:
         """Return the most that a batch can cost a user, who is not told."""

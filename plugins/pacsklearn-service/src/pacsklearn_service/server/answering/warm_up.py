@@ -18,6 +18,8 @@ _ROWS: Final = 2**19
 
 def warm_up() -> None:
     """Answer rows that mean nothing, of each kind: the first callers would wait a minute."""
+    import skops.io  # noqa: F401 - reads the candidates of sessions, and takes seconds to load
+
     Recipe(name="any", dataset="any", estimator="DummyClassifier", budget=1.0).model()
     belief, budget = uniform_belief(2), 1 / 16
     noise = SecureSampler().noise(8)
