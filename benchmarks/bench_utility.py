@@ -25,6 +25,7 @@ from sklearn.preprocessing import (
 )
 from sklearn.svm import LinearSVC
 
+from pacsklearn import Subsets
 from pacsklearn.canonical.linear import LinearClassifierCanonicalizer
 from pacsklearn.tabular.choosing.privacy_curve import privacy_utility_curve
 
@@ -76,7 +77,7 @@ def published(data: Split, stratify: bool) -> dict[tuple[str, float], Accuracies
                 noise="diagonal",
                 metric=None,
                 canonicalizer=LinearClassifierCanonicalizer(gauge=False),
-                stratify=stratify,
+                secret=Subsets(stratify=stratify, blocks=None),
             )
     return rows
 
