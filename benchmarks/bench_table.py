@@ -90,7 +90,7 @@ def measured(name: str, model: Any, table: Table, client: Any) -> list[Any]:
         f"{seconds:.1f}",
         f"{cpu:.1f}",
         " ".join(f"{one:.1f}" for one in each),
-        f"{sum(each) / n / table.n_passes * 1e6:.2f}",
+        f"{sum(each or [cpu]) / n / table.n_passes * 1e6:.2f}",
         f"{traffic.sent / 1e6:.2f}",
         f"{traffic.back / 1e6:.2f}",
         f"{rate:.2f}",
