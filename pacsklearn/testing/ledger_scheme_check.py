@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import closing, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
 from pacsklearn.exceptions import LedgerError
@@ -59,7 +61,8 @@ def check_ledger_scheme(scheme: type[Log], make_address: Callable[[], str]) -> N
     >>> check_ledger_scheme(SQLiteLog, lambda: f"sqlite:///{tempfile.mkdtemp()}/clinic.db")
     """
     _check_address(scheme, make_address())
-    with _connected(scheme, make_address()) as (log, other):
+    address = scheme.own_address(make_address())
+    with closing(scheme(address)) as log, closing(scheme(address)) as other:
         log.create(Log.migrate)
         fold = Fold(founding_row(_NAME, LedgerTerms(4.0, "nats"), "", log.time()))
         log.append(_NAME, None, [fold.last])
@@ -70,18 +73,6 @@ def check_ledger_scheme(scheme: type[Log], make_address: Callable[[], str]) -> N
         _check_snapshot(log, other, fold)
         _check_clock(log)
     _check_registered(scheme, make_address)
-
-
-@contextmanager
-def _connected(scheme: type[Log], uri: str) -> Iterator[tuple[Log, Log]]:
-    """Open two connections to one database."""
-    address = scheme.own_address(uri)
-    logs = scheme(address), scheme(address)
-    try:
-        yield logs
-    finally:
-        for log in logs:
-            log.close()
 
 
 def _posted(fold: Fold, note: str = "", count: int = 1) -> list[Row]:
@@ -195,6 +186,10 @@ def _check_append_only(log: Log, other: Log) -> None:
     finding = "check refuses a database that is sound"
     with rule.completes(finding, "compare with the scripts."), other.snapshot():
         other.check()
+    with TemporaryDirectory() as folder, other.snapshot():
+        vars(other)["scripts"] = Path(folder)  # in which none makes what is in the database
+        rule.refused(LedgerError, "A table or a trigger that no script makes", other.check)
+        del vars(other)["scripts"]
 
 
 def _check_snapshot(log: Log, other: Log, fold: Fold) -> None:

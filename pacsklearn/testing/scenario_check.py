@@ -10,6 +10,7 @@ from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from pacsklearn.exceptions import ScenarioError
 from pacsklearn.kernel.noise.sampler import Sampler
@@ -37,12 +38,7 @@ _STRICT = "let worlds() depend on its arguments and on the scenario's parameters
 
 
 def check_scenario(
-    scenario: Scenario,
-    X: Any,
-    y: Any = None,
-    *,
-    secret: Any = None,
-    query: Query | None = None,
+    scenario: Scenario, X: Any, y: Any = None, *, secret: Any = None, query: Query | None = None
 ) -> None:
     """Check that nothing a release shows depends on which listed secret is true.
 
@@ -68,7 +64,8 @@ def check_scenario(
     a universe by forcing the draw; where it is released on, by handing in a table of that secret.
 
     1. *Form*: texts are there, equal in copies; the list is one of data sets of the rows given.
-    2. *List*: secrets, laws, pairs and data sets are the same in every call.
+    2. *List*: secrets, laws, pairs and data sets are the same in every call, and the table is not
+       written into.
     3. *Law*: centres, grid, axes, origin, scale and costs are the same bit for bit, whichever data
        set was the true one.
     4. *Guarantee*: so is all that is printed, but for the ledger's position.
@@ -87,7 +84,13 @@ def check_scenario(
     column = None if secret is None else SecretColumn(np.asarray(secret))
     released = Query.of_function(_column_means) if query is None else query
     options = SlicedOptions(Renyi(1.0), Slices(20))
+    before = _content(X, y)
     first = _calibrated(scenario, released, StatedRows(X, y, column), options)
+    _LIST.require(
+        _content(X, y) == before,
+        "The table that was given is another one after the data sets were listed.",
+        "let neither worlds() nor a world's data write into it: copy the rows that are edited.",
+    )
     reference: str | None = None
     for secret_index, position in _forced(first.worlds):
         table = X, y
@@ -118,6 +121,11 @@ def check_scenario(
             "print nothing that depends on which data set or secret is true.",
         )
         _check_release(other, release.value, released, secret_index, position)
+
+
+def _content(*table: Any) -> str:
+    """Return the hash of the numbers alone: frames and sparse matrices keep more beside them."""
+    return fingerprint([each.toarray() if issparse(each) else np.asarray(each) for each in table])
 
 
 def _check_texts(scenario: Scenario) -> None:
@@ -157,12 +165,8 @@ def _check_list(first: Worlds, other: Worlds) -> None:
             f"{name} of the list differ between two calls.",
             _STRICT,
         )
-    _LIST.require(
-        fingerprint([world.rows for world in first.worlds])
-        == fingerprint([world.rows for world in other.worlds]),
-        "The data sets listed differ between two calls.",
-        _STRICT,
-    )
+    listed = [fingerprint([world.rows for world in each.worlds]) for each in (first, other)]
+    _LIST.require(listed[0] == listed[1], "The data sets listed differ between two calls.", _STRICT)
 
 
 def _check_law(first: CalibratedWorlds, other: CalibratedWorlds) -> None:

@@ -83,6 +83,11 @@ class MayBeRewritten(SQLiteLog):
         return super().create(unguarded)
 
 
+class LooksAtNoTrigger(SQLiteLog):
+    def check(self) -> None:
+        self.check_version()
+
+
 class SeesTheNewest(SQLiteLog):
     def snapshot(self) -> Any:
         return nullcontext()
@@ -111,6 +116,7 @@ class IsNotRegistered(SQLiteLog):
         (ForgetsToCommit, "durable"),
         (CommitsBefore, "durable"),
         (MayBeRewritten, "append-only"),
+        (LooksAtNoTrigger, "append-only"),
         (SeesTheNewest, "snapshot"),
         (HasALocalClock, "clock"),
         (IsNotRegistered, "registered"),

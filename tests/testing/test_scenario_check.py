@@ -110,6 +110,15 @@ class Silent(Halves):
     description = ""
 
 
+@dataclass(frozen=True)
+class Writing(Halves):
+    """Lists the same in every call, and writes the same into the table: found by nothing else."""
+
+    def worlds(self, X: Any, y: Any, secret: Any) -> Worlds:
+        X[0] = 0.0
+        return super().worlds(X, y, secret)
+
+
 def test_a_sound_plugin():
     check_scenario(Halves(), X)
 
@@ -121,11 +130,12 @@ def test_a_sound_plugin():
         (AnotherLawEachTime(), "law"),
         (Telling(), "guarantee"),
         (Silent(), "form"),
+        (Writing(), "list"),
     ],
 )
 def test_broken_plugins_are_named(scenario, rule):
     with pytest.raises(AssertionError, match=f"Rule broken: {rule}"):
-        check_scenario(scenario, X)
+        check_scenario(scenario, X.copy())
 
 
 def test_what_is_no_scenario():
