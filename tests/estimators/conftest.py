@@ -9,6 +9,8 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.preprocessing import scale
 
+from pacsklearn.estimators import session_file
+
 
 @pytest.fixture(scope="session")
 def iris() -> tuple[Any, Any]:
@@ -35,3 +37,10 @@ def sizes(iris: Any) -> Any:
 @pytest.fixture(autouse=True)
 def _few_draws(few_draws: None) -> None:
     """No test here is about how good the best attack on a sliced release is."""
+
+
+@pytest.fixture
+def cheap_passphrases(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files of sessions in no time, where trying a passphrase costs a tenth of a second."""
+    assert session_file._COST["n"] >= 2**15
+    monkeypatch.setitem(session_file._COST, "n", 2)

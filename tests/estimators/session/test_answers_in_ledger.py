@@ -34,6 +34,7 @@ from tests.kernel.ledger.postgres_server import PostgresServer
 from tests.kernel.ledger.raw_database import raw
 
 FORK = multiprocessing.get_context("fork")
+pytestmark = pytest.mark.usefixtures("cheap_passphrases")
 KEY = "a long passphrase"
 MODEL = KNeighborsClassifier(1)
 STEP = {"query_budget": 2.0**-9}

@@ -22,23 +22,17 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 from pacsklearn import Nats, PrivacySession, Subsets
-from pacsklearn.estimators import session_file
 from pacsklearn.estimators.session_file import digest_with
 from pacsklearn.exceptions import PacsklearnError
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn.upkeep.verification import verify_ledger
 
+pytestmark = pytest.mark.usefixtures("cheap_passphrases")
 KEY = "a long passphrase"
 FORK = multiprocessing.get_context("fork")
 SALT, DIGEST = 16, 32
 # Never imported by anything here: a file that names one must not get it imported.
 NAMES = ("antigravity", "this:d", "idlelib.idle", "os:system", "postgresql://127.0.0.1:9/x")
-
-
-@pytest.fixture(autouse=True)
-def cheap_passphrases(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A hundred files in seconds: what a passphrase costs to try is tested with the key."""
-    monkeypatch.setitem(session_file._COST, "n", 2)
 
 
 @pytest.fixture

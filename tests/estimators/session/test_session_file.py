@@ -34,6 +34,7 @@ from pacsklearn.kernel.noise.sampler import SecureSampler
 from pacsklearn.upkeep.verification import verify_ledger
 from tests.inside import candidates_of, secret_of
 
+pytestmark = pytest.mark.usefixtures("cheap_passphrases")
 KEY = "a long passphrase"
 STEP = {"query_budget": 1 / 64}
 MODEL = KNeighborsClassifier(3)
@@ -64,6 +65,7 @@ import pickle, sys
 import numpy as np
 from sklearn.neighbors import KNeighborsClassifier
 import pacsklearn.estimators.privacy_session as module
+from pacsklearn.estimators import session_file
 from pacsklearn.kernel.noise.sampler import SecureSampler
 from tests.inside import secret_of
 
@@ -71,6 +73,7 @@ def refused(*_, **__):
     raise AssertionError("nothing is drawn again")
 
 SecureSampler.index = refused
+session_file._COST["n"] = 2
 queries, old = pickle.load(open(sys.argv[2], "rb"))
 session = module.PrivacySession.load(sys.argv[1], key='a long passphrase')
 responder = session.responder(KNeighborsClassifier(3), query_budget=1 / 64)

@@ -25,6 +25,7 @@ from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 from pacsklearn.upkeep.verification import verify_ledger
 
 FORK = multiprocessing.get_context("fork")
+pytestmark = pytest.mark.usefixtures("cheap_passphrases")
 KEY = "a long passphrase"
 CEILING = 0.75
 STEP = 2.0**-8
