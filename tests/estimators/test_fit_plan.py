@@ -42,6 +42,7 @@ from pacsklearn.priors import Range
 from pacsklearn.tabular import StepwiseClassifier
 from pacsklearn.tabular.choosing.verdict import Utility
 
+pytestmark = pytest.mark.usefixtures("all_rehearsals")
 LOGISTIC = make_pipeline(StandardScaler(), LogisticRegression())
 
 

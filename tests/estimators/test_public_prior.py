@@ -25,7 +25,10 @@ from pacsklearn.plugins import registry
 from pacsklearn.priors import Expected, Range
 from pacsklearn.tabular import AdditiveRegressor, Column, Schema
 
-pytestmark = pytest.mark.filterwarnings("ignore::pacsklearn.exceptions.PrivacyLeakWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::pacsklearn.exceptions.PrivacyLeakWarning"),
+    pytest.mark.usefixtures("all_rehearsals"),
+]
 MEAN = 150.0
 
 

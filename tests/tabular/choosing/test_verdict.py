@@ -21,6 +21,7 @@ from pacsklearn.tabular import Utility, Verdict
 from pacsklearn.tabular.choosing.verdict import constant_name, public_constant
 from pacsklearn.universe.public_prior import PublicPrior
 
+pytestmark = pytest.mark.usefixtures("all_rehearsals")
 STEADY, SHAKY = (
     make_pipeline(StandardScaler(), LogisticRegression(C=C, max_iter=1000)) for C in (1e-2, 1e3)
 )
