@@ -347,7 +347,7 @@ def test_what_is_refused(cancer: Any) -> None:
     with pytest.raises(ValueError, match="Constant"):
         AutoPrivateClassifier(prior=Range(0, 1)).fit(*cancer)
     with pytest.raises(ValueError, match="proba"):
-        AutoPrivateClassifier(prior=Constant([1]), secret=Subsets(8)).fit(*cancer)
+        AutoPrivateClassifier(prior=Constant([1]), families=FAMILIES).fit(*cancer)
     many = [LogisticRegression(C=C) for C in range(1, 65)]
     with pytest.raises(ValueError, match="at most 63"):
         AutoPrivateClassifier(families=many).fit(*cancer)

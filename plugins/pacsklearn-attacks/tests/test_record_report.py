@@ -9,6 +9,7 @@ import pytest
 from pacsklearn_attacks.record_report import record_report
 from scipy.sparse import csr_array
 from sklearn.datasets import load_iris
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -115,10 +116,11 @@ def test_what_has_no_law_is_refused():
 def test_what_chose_is_reported_on_by_what_it_released():
     X, y = load_iris(return_X_y=True)
     few = {"n_lines": 2, "n_trials": 20, "n_without": 0}
-    chose = AutoPrivateClassifier(budget=2.0).fit(X, y)
+    how = {"families": [LinearDiscriminantAnalysis()], "secret": Subsets(16)}
+    chose = AutoPrivateClassifier(budget=2.0, **how).fit(X, y)
     report = record_report(chose, X, y, **few)
     assert report == record_report(chose.private_, X, y, **few)
-    constant = AutoPrivateClassifier(budget=1e-9).fit(X, y)
+    constant = AutoPrivateClassifier(budget=1e-9, **how).fit(X, y)
     with pytest.raises(TypeError, match="public constant"):
         record_report(constant, X, y)
 

@@ -40,7 +40,6 @@ pytestmark = [
     pytest.mark.filterwarnings(f"ignore::pacsklearn.exceptions.{name}")
     for name in ("FewCandidatesWarning", "RepeatedReleaseWarning", "UtilityWarning")
 ]
-SECRET = Subsets(32, seed=0)
 FEW = Subsets(8, seed=0)
 
 
@@ -77,7 +76,7 @@ def test_imputers_without_a_gap_to_fill_are_left_out(patients: Any) -> None:
     idle = ColumnTransformer([("number", numbers, ["age"]), ("category", words, ["ward"])])
     imputed = make_pipeline(idle, LogisticRegression(C=0.1))
     both = [
-        PACPrivate(one, Membership(0.6), secret=SECRET, schema="from table", random_state=0)
+        PACPrivate(one, Membership(0.6), secret=FEW, schema="from table", random_state=0)
         for one in (imputed, by_columns())
     ]
     one, other = (model.fit(X, y).released_estimator_ for model in both)
@@ -93,7 +92,7 @@ def test_selected_columns_are_those_of_the_types_that_the_schema_reads(patients:
         (OneHotEncoder(), make_column_selector("ward", dtype_exclude="number")),
     )
     model = make_pipeline(parts, LogisticRegression(C=0.1))
-    model = PACPrivate(model, Membership(0.6), secret=SECRET, schema="from table").fit(X, y)
+    model = PACPrivate(model, Membership(0.6), secret=FEW, schema="from table").fit(X, y)
     chosen = {name: list(at) for name, _, at in model.released_estimator_[-2].transformers_}
     # A date is a number of days; codes of patients and notes are neither.
     assert chosen == {
@@ -349,7 +348,7 @@ def test_the_guarantee_says_that_facts_are_published(patients: Any, by: str) -> 
         estimator = Tuned(estimator, {"C": [0.01, 0.1]})
     table, ill = patients
     table = table.drop(columns="note")
-    model = PACPrivate(estimator, Nats(2), secret=SECRET, schema="from table").fit(table, ill)
+    model = PACPrivate(estimator, Nats(2), secret=FEW, schema="from table").fit(table, ill)
     assert "predict_proba" in model.released_methods_
     assert model.score(table, ill) > 0.7
     stated = model.guarantee_
@@ -389,7 +388,7 @@ def test_a_file_costs_nothing(patients: Any, tmp_path: Any) -> None:
     )
     codebook.write(tmp_path / "codebook.json")
     path = tmp_path / "codebook.json"
-    model = PACPrivate(LogisticRegression(C=0.01), secret=SECRET, schema=path).fit(table, ill)
+    model = PACPrivate(LogisticRegression(C=0.01), secret=FEW, schema=path).fit(table, ill)
     assert model.guarantee_.headline == ""
     assert model.predict(table).shape == ill.shape
     with pytest.raises(ValueError, match="codebook"):
@@ -412,7 +411,7 @@ def test_encoders_of_categories_get_them(patients: Any) -> None:
         PACPrivate(by_columns(), secret=FEW).fit(table, ill)
     columns = ColumnTransformer([("o", OrdinalEncoder(), ["ward"]), ("n", "passthrough", ["age"])])
     model = PACPrivate(
-        make_pipeline(columns, LogisticRegression(C=0.01)), secret=SECRET, schema="from table"
+        make_pipeline(columns, LogisticRegression(C=0.01)), secret=FEW, schema="from table"
     ).fit(table, ill)
     filled, *_ = model.released_estimator_.steps
     assert isinstance(filled[1], SchemaColumns)
@@ -435,7 +434,7 @@ def test_numbers_that_an_encoder_takes_are_categories(written: str) -> None:
     for encoder in (OneHotEncoder(), OrdinalEncoder()):
         columns = make_column_transformer((encoder, where), remainder=StandardScaler())
         asked = make_pipeline(columns, LogisticRegression())
-        model = PACPrivate(asked, budget=1 / 4, schema="from table", secret=SECRET)
+        model = PACPrivate(asked, budget=1 / 4, schema="from table", secret=FEW)
         model.fit(table, ward == 9)
         assert "coef_" in model.guarantee_.released[0]
         found = model.released_estimator_[1].transformers_[0][1].categories_[0]
@@ -538,7 +537,7 @@ def test_auto_says_what_would_be_looked_up(patients: Any) -> None:
 
 def test_auto_reads_a_raw_table(patients: Any) -> None:
     table, ill = patients
-    model = AutoPrivateClassifier(Membership(0.75), schema="from table", secret=SECRET)
+    model = AutoPrivateClassifier(Membership(0.75), schema="from table", secret=FEW)
     model.fit(table.drop(columns="note"), ill)
     assert model.score(table, ill) > 0.7
     assert "published exactly" in model.guarantee_.headline
@@ -582,7 +581,7 @@ def test_what_depends_on_the_table_is_listed(
     other = table.assign(age=table["age"] * 9, ward=table["ward"].replace("north", "tent"))
     stated, models = [], []
     for rows in (table, table.assign(age=table["age"] + 0.1), other):
-        model = PACPrivate(LogisticRegression(C=0.01), secret=SECRET, schema="from table")
+        model = PACPrivate(LogisticRegression(C=0.01), secret=FEW, schema="from table")
         model.fit(rows, ill)
         stated.append(set(model.guarantee_.public))
         models.append(model.released_estimator_)

@@ -327,7 +327,8 @@ def test_splines_over_the_ranges_of_a_schema_are_released(sizes, inside):
     parts = [("curve", SplineTransformer(), ["width"]), ("hot", OneHotEncoder(), ["colour"])]
     curve = ColumnTransformer(parts) if inside else SplineTransformer()
     schema = sizes.select(["width", "colour"])
-    private = PACPrivate(make_pipeline(curve, Ridge()), budget=0.25, schema=schema).fit(frame, y)
+    how = {"budget": 0.25, "schema": schema, "secret": Subsets(16)}
+    private = PACPrivate(make_pipeline(curve, Ridge()), **how).fit(frame, y)
     assert private.score(frame, y) > 0.8
     assert private.guarantee_.released == ("ridge: coef_", "ridge: intercept_")
 
