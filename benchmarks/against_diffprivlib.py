@@ -83,7 +83,6 @@ def ours() -> list[Algorithm]:
             lambda data: FixedStructureForestClassifier(
                 100,
                 5 if data.n_classes > 2 else 1 if data.n_features > 10 else 2,
-                class_weight=None,
                 **forest,
             ),
         ),
