@@ -319,4 +319,5 @@ def models_from(content: NDArray[np.uint8]) -> CandidateModels | None:
         warnings.simplefilter("error", InconsistentVersionWarning)
         read: Any = from_file(content.tobytes())
     models = tuple(read["models"])
-    return CandidateModels(models, RowRules.of(models[0]), stack(models), read["n_jobs"])
+    names = tuple(getattr(models[0], "feature_names_in_", ())) or None
+    return CandidateModels(models, RowRules.of(models[0]), stack(models), read["n_jobs"], names)

@@ -276,3 +276,24 @@ class Column(ClassifierMixin, BaseEstimator):
 def test_labels_in_a_column_are_labels() -> None:
     model = private(Column(), release=Answers())
     assert set(model.fit(X, np.arange(60) % 3).predict(X[:9])) == {0, 2}
+
+
+class Renaming(ClassifierMixin, BaseEstimator):
+    """As LightGBM writes it: its own names of columns have no blanks."""
+
+    def fit(self, X: Any, y: Any) -> Renaming:
+        self.feature_names_in_ = np.array([name.replace(" ", "_") for name in X.columns])
+        self.classes_, self.cut_ = np.unique(y), X["mean size"].mean()
+        return self
+
+    def predict(self, X: Any) -> Any:
+        return self.classes_[(X["mean size"] > self.cut_).astype(int)]
+
+
+def test_columns_are_known_by_their_own_names_whatever_the_model_calls_them() -> None:
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame(X, columns=["mean size", "age"])
+    private = PACPrivate(Renaming(), secret=Subsets(16)).fit(table, LABELS)
+    assert private.score(table[:9], LABELS[:9]) > 0.5
+    with pytest.raises(ValueError, match="feature names should match"):
+        private.predict(table.rename(columns={"mean size": "mean_size"}))

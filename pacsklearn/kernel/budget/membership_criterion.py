@@ -61,7 +61,7 @@ class MembershipCriterion(Criterion):
     @cached_property
     def distinct(self) -> NDArray[np.intp]:
         """One unit of each pattern of membership."""
-        return distinct_units(self._space.packed[self._space.protected])
+        return distinct_units(self._space.packed.take(self._space.protected, axis=0))
 
     def success(self, posterior: Floats, targets: NDArray[np.intp] | None = None) -> Floats:
         return _success(posterior, self.sets(slice(None) if targets is None else targets))

@@ -92,12 +92,15 @@ class CandidateModels(AnsweringModels):
     stacked : BatchPredictor or None
         Stands for all of them where one exists: one matrix, for linear models.
     n_jobs : int, optional
+    feature_names : tuple of str, optional
+        As the fit saw them: some estimators of other libraries keep others.
     """
 
     models: tuple[Any, ...] = field(repr=False)
     rules: Rules
     stacked: BatchPredictor | None = field(default=None, repr=False)
     n_jobs: int | None = None
+    feature_names: tuple[str, ...] | None = None
 
     @property
     def n_models(self) -> int:
@@ -107,16 +110,12 @@ class CandidateModels(AnsweringModels):
         # What stands for all is asked sooner than some, one by one.
         return self if self.stacked is not None else replace(self, models=self.models[:n_models])
 
-    @property
-    def feature_names(self) -> tuple[str, ...] | None:
-        names = getattr(self.models[0], "feature_names_in_", None)
-        return None if names is None else tuple(names)
-
     def checked(self, X: Any) -> Any:
         checked = self.rules.check(X)
         if self.feature_names is not None and hasattr(checked, "columns"):
             # An estimator on arrays inside would take columns by their places.
-            check_features(self.models[0], checked)
+            if tuple(checked.columns) != self.feature_names:
+                check_features(self.models[0], checked)
         elif self.stacked is not None:
             # What stands for all models asks their parts, which count no columns.
             check_width(self.models[0], checked)
@@ -221,7 +220,9 @@ def candidate_models(candidates: Candidates) -> CandidateModels:
         warn_of_one_model(
             estimator, template, candidates, lambda model, _: _agree(first, model, rows)
         )
-    return CandidateModels(models, candidates.rules(models[0]), stack(models), options.n_jobs)
+    named = hasattr(X, "columns") and hasattr(models[0], "feature_names_in_")
+    names, rules = tuple(X.columns) if named else None, candidates.rules(models[0])
+    return CandidateModels(models, rules, stack(models), options.n_jobs, names)
 
 
 def _fit(
