@@ -360,7 +360,7 @@ def test_one_command_from_a_table_and_its_codebook(call, folder):
         field.get("pacsklearn", {}).pop("looked_up", None)
     draft["fields"] = [*draft["fields"][1:], {"name": "ill", "type": "integer"}]
     (folder / "codebook.json").write_text(json.dumps(draft))
-    words = ("release", "p.csv", "--membership", "75%", "--subsets", 16, "--json")
+    words = ("release", "p.csv", "--membership", "75%", "--subsets", 8, "--json")
     result = call(*words, "--schema", "codebook.json", "-o", "y.joblib")
     assert "For the curator alone" in result.stderr
     statement = json.loads(result.stdout)
