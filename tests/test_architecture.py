@@ -6,6 +6,7 @@ import ast
 import re
 import runpy
 import tomllib
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,17 @@ EXCEPTIONS = 0
 """Imports that point outward; may only shrink."""
 DISTRIBUTIONS = ("attacks", "bigdata", "papers", "postgres", "publish", "service", "trees")
 WORDS = ("law", "step", "world", "gauge", "belief", "candidate", "support", "encoding")
+MEASURE = runpy.run_path(str(ROOT / "scripts" / "measure.py"))
+
+
+@cache
+def imported() -> dict[str, set[str]]:
+    """Modules of the package that each of them imports, also inside functions."""
+    modules = MEASURE["modules_of"](ROOT)
+    return {
+        name: MEASURE["imports_of"](path.read_text(encoding="utf-8"), modules, inner=True)
+        for name, path in modules.items()
+    }
 
 
 def nouns() -> list[tuple[list[str], list[str]]]:
@@ -56,13 +68,11 @@ def test_every_ring_knows_the_rings_that_the_table_names() -> None:
     table = TEXT.partition("\n## Rings\n")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| (`[\w/`, ]+`) \|.*\| *([^|]*?) *\|$", table, re.MULTILINE)
     stated = {ring: known for rings, known in rows for ring in re.findall(r"`(\w+)`", rings)}
-    sources = runpy.run_path(str(ROOT / "scripts" / "measure.py"))
-    modules = sources["modules_of"](ROOT)
     imports: dict[str, set[str]] = {}
-    for name, path in modules.items():
-        text = path.read_text(encoding="utf-8")
-        for one in sources["imports_of"](text, modules, inner=True):
-            imports.setdefault(f"{name}.".split(".")[1], set()).add(f"{one}.".split(".")[1])
+    for name, found in imported().items():
+        imports.setdefault(f"{name}.".split(".")[1], set()).update(
+            f"{one}.".split(".")[1] for one in found
+        )
     rings = {path.parent.name for path in (ROOT / "pacsklearn").glob("*/__init__.py")} - {"kernel"}
     assert set(stated) == rings
     for ring, known in stated.items():
@@ -78,11 +88,7 @@ def test_the_glossary_has_the_words_that_the_code_uses() -> None:
 
 
 def test_no_files_import_each_other_in_a_circle() -> None:
-    sources = runpy.run_path(str(ROOT / "scripts" / "measure.py"))
-    known = sources["modules_of"](ROOT)
-    texts = {name: path.read_text(encoding="utf-8") for name, path in known.items()}
-    imports = {name: sources["imports_of"](text, known, inner=True) for name, text in texts.items()}
-    assert sources["circles_of"](imports) == []
+    assert MEASURE["circles_of"](imported()) == []
 
 
 def test_imports_against_the_arrows_become_fewer() -> None:
@@ -92,25 +98,22 @@ def test_imports_against_the_arrows_become_fewer() -> None:
 
 
 def test_the_kernel_knows_no_file_outside_it() -> None:
-    sources = runpy.run_path(str(ROOT / "scripts" / "measure.py"))
-    known = sources["modules_of"](ROOT)
-    kernel = {name for name in known if f"{name}.".startswith("pacsklearn.kernel.")}
-    allowed = kernel | set(sources["FLOOR"])
+    kernel = {name for name in imported() if f"{name}.".startswith("pacsklearn.kernel.")}
+    floor = set(MEASURE["FLOOR"])
     for name in kernel:
-        text = known[name].read_text(encoding="utf-8")
-        outside = sources["imports_of"](text, known, inner=True) - allowed
+        outside = imported()[name] - kernel - floor
         assert not outside, f"{name} imports {outside}"
-    for name in sources["FLOOR"]:
-        text = known[name].read_text(encoding="utf-8")
-        assert sources["imports_of"](text, known, inner=True) <= set(sources["FLOOR"]), name
+    for name in floor:
+        assert imported()[name] <= floor, name
 
 
 def test_nothing_under_a_lock_of_the_kernel_branches_in_a_loop() -> None:
     """CPython 3.12 and 3.13 let an interrupt between two rounds leave the lock taken for ever."""
-    for place, tree in package().items():
+    kernel = {place: tree for place, tree in package().items() if place.startswith("kernel/")}
+    for place, tree in kernel.items():
         for block in (node for node in ast.walk(tree) if isinstance(node, ast.With)):
             held = " ".join(ast.unparse(item.context_expr) for item in block.items)
-            if not place.startswith("kernel/") or not re.search(r"lock|guard|MUTEX|_STREAMS", held):
+            if not re.search(r"lock|guard|MUTEX|_STREAMS", held):
                 continue
             for node in (inner for line in block.body for inner in ast.walk(line)):
                 chooses = isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp) and any(
