@@ -274,18 +274,19 @@ class PACGuarantee(Guarantee):
 
     def _sentences(self) -> str:
         # Charges of a session add up, so the figures are about all of its releases together.
-        seen = "this release"
-        if self.n_releases == 0:
-            seen = "all that this session may release"
-        if self.n_releases > 1:
-            seen = f"all {self.n_releases} releases of this session so far"
-        certified = ""
+        few = {0: "all that this session may release", 1: "this release"}
+        seen = few.get(self.n_releases, f"all {self.n_releases} releases of this session so far")
+        capped = certified = ""
+        # The promise is about one unit: a cap on anything else may say more.
+        if self.criterion and self.spent < self.secret.attacks(self.bounds)[0].bound:
+            aim = self.capped or self.criterion
+            capped = f"Capped is success at {aim}: at most {percent_up(self.spent)} %."
         # Its margin may put it above what is proved anyway; then the sentence would say less.
         if self.success < self.posterior_membership:
             these = "this very release" if self.n_releases == 1 else "these very releases together"
             certified = f"Certified for {these}: at most {percent_up(self.success)} %."
-        sentences = (self.secret.promise(seen, self.bounds), certified, self.secret.exceptions)
-        return " ".join(filter(None, sentences))
+        promise = self.secret.promise(seen, self.bounds)
+        return " ".join(filter(None, (promise, capped, certified, self.secret.exceptions)))
 
     @property
     def bounds(self) -> Bounds:

@@ -133,18 +133,27 @@ def test_a_budget_that_is_code_is_not_saved(tmp_path: Path) -> None:
 
 @pytest.mark.product(only=2)
 @pytest.mark.parametrize(
-    ("budget", "name"),
+    ("budget", "name", "aim"),
     [
-        (Identification(0.2), "identification"),
-        (KOfN(70, 0.3), "70-of-150"),
-        (Success(partial(k_of_n, k=72), 0.3), "72-of-150"),
-        (Success(GuessCriterion(np.eye(16), "naming", "name it"), 0.3), "naming"),
+        (Identification(0.2), "identification", "naming the subset"),
+        (KOfN(70, 0.3), "70-of-150", "70-of-150"),
+        (Success(partial(k_of_n, k=72), 0.3), "72-of-150", "72-of-150"),
+        (Success(GuessCriterion(np.eye(16), "naming", "name it"), 0.3), "naming", "naming the sub"),
     ],
 )
-def test_other_criteria(budget: Any, name: str) -> None:
+def test_other_criteria_are_capped_and_their_success_is_promised(
+    budget: Any, name: str, aim: str
+) -> None:
     guarantee = session(budget).release(LDA, noise=QUICK).guarantee
     assert guarantee.criterion == name
     assert guarantee.spent <= budget.cap
+    assert f"Capped is success at {aim}" in guarantee.promise
+
+
+def test_a_cap_on_what_the_promise_is_about_is_not_repeated() -> None:
+    assert "Capped" not in session(Membership(0.6)).release(LDA, noise=QUICK).guarantee.promise
+    with PrivacySession.over(range(4), budget=Identification(0.7)) as keys:
+        assert "Capped" not in keys.release_function(float, noise=QUICK).guarantee.promise
 
 
 def test_answers_are_refused_and_nats_of_the_same_success_offered() -> None:
