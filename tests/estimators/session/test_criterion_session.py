@@ -136,8 +136,9 @@ def test_a_budget_that_is_code_is_not_saved(tmp_path: Path) -> None:
     ("budget", "name", "aim"),
     [
         (Identification(0.2), "identification", "naming the subset"),
-        (KOfN(70, 0.3), "70-of-150", "70-of-150"),
-        (Success(partial(k_of_n, k=72), 0.3), "72-of-150", "72-of-150"),
+        (KOfN(70, 0.3), "70-of-150", "naming the subset"),
+        (KOfN(58, 0.6), "58-of-150", "58-of-150"),
+        (Success(partial(k_of_n, k=72), 0.3), "72-of-150", "naming the subset"),
         (Success(GuessCriterion(np.eye(16), "naming", "name it"), 0.3), "naming", "naming the sub"),
     ],
 )
