@@ -149,8 +149,28 @@ def test_guesses_are_rationed(new_house: Any, monkeypatch: pytest.MonkeyPatch) -
     assert address_of(Request(scope), trusting) == "203.0.113.9"
     scope["headers"] = []
     same = [{**scope, "client": (f"2001:db8:0:7::{i:x}", 1)} for i in range(3)]
-    assert {address_of(Request(each), trusting) for each in same} == {"2001:db8:0:7::/64"}
+    assert {address_of(Request(each), trusting) for each in same} == {"2001:db8:0:7::"}
     assert address_of(Request({**scope, "client": None}), trusting) == ""
+
+
+@pytest.mark.parametrize(
+    ("lines", "address"),
+    [(["192.0.2.7, 203.0.113.9"], "203.0.113.9"), (["192.0.2.7", "203.0.113.9"], "203.0.113.9"),
+     (["203.0.113.9:4711"], "203.0.113.9"), (["[2001:db8:0:7::1]:4711"], "2001:db8:0:7::"),
+     (["[2001:db8:0:7::1]"], "2001:db8:0:7::"), (["::ffff:203.0.113.9"], "203.0.113.9"),
+     (["unknown"], "unknown"), ([], "192.0.2.1")],
+)  # fmt: skip
+def test_what_a_proxy_adds_is_the_address(house: House, lines: list[str], address: str) -> None:
+    headers = [(b"x-forwarded-for", each.encode()) for each in lines]
+    scope = {"type": "http", "client": ("192.0.2.1", 1), "headers": headers}
+    trusting = house.settings.model_copy(update={"trust_proxy": True})
+    assert address_of(Request(scope), trusting) == address
+
+
+def test_callers_of_version_4_are_told_apart_at_a_socket_of_both(house: House) -> None:
+    scopes = [{"type": "http", "headers": [], "client": (f"::ffff:192.0.2.{i}", 1)} for i in (1, 2)]
+    assert [address_of(Request(each), house.settings) for each in scopes] == [
+        "192.0.2.1", "192.0.2.2"]  # fmt: skip
 
 
 SIGNER = RSAKey.generate_key(2048, {"kid": "one"}, private=True)

@@ -11,6 +11,7 @@ import pytest
 from pacsklearn_service.server.recipe import Recipe
 from pacsklearn_service.server.web.worker import curator_app
 from service_house.house import STEP, House, contested_rows
+from service_house.local_link import LocalLink
 
 from pacsklearn.kernel.ledger.shared_ledger import SharedLedger
 
@@ -253,6 +254,21 @@ def test_signing_in_gives_a_short_key_and_signing_out_revokes_it(house: House) -
     assert house.coordinator.callers.find(short) is None
     browser.cookies.set("pacsklearn_console", short)
     assert browser.ask("GET", "/console").status_code == 303
+
+
+@pytest.mark.parametrize(
+    ("trust", "scheme", "is_secure"),
+    [(True, None, True), (True, "https", True), (True, "http", False), (False, "https", False)],
+)
+def test_the_browsers_key_stays_within_tls(
+    house: House, monkeypatch: pytest.MonkeyPatch, trust: bool, scheme: str | None, is_secure: bool
+) -> None:
+    trusting = house.settings.model_copy(update={"trust_proxy": trust})
+    app = curator_app(LocalLink(house.operations), trusting)
+    monkeypatch.setattr(house, "app", lambda _: app)
+    headers = {"x-forwarded-proto": scheme} if scheme else {}
+    given = Browser(house).sign_in(house.key("curator", "curate"), **headers)
+    assert ("Secure" in given.headers["set-cookie"]) == is_secure
 
 
 def test_forms_of_other_sites_are_refused(house: House, browser: Browser) -> None:

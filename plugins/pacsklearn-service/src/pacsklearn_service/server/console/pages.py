@@ -137,7 +137,8 @@ async def begin(request: Request) -> Response:
         issued = await ask(request, "issue_key", user=caller.user, **own)
     except Problem as problem:
         return _page("sign_in", problem.status, who=None, wrong=problem.detail)
-    forwarded = request.headers.get("x-forwarded-proto") if settings.trust_proxy else None
+    # A proxy that is trusted ends TLS, unless it says what else it does.
+    forwarded = request.headers.get("x-forwarded-proto", "https") if settings.trust_proxy else None
     response = RedirectResponse(_PATH, status_code=303)
     response.set_cookie(
         _COOKIE,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import ipaddress
+import re
 import time
 from math import inf
 from typing import Final, final
@@ -20,6 +21,7 @@ from pacsklearn_service.server.settings import Settings
 
 _TRUSTED_SECONDS: Final = 5.0
 _MOST_KNOWN: Final = 10_000
+_WITH_PORT: Final = re.compile(r"^(?:([\d.]+):\d+|\[(.+)\](?::\d+)?)$")
 
 
 @final
@@ -108,12 +110,17 @@ def address_of(request: Request, settings: Settings) -> str:
 
     A proxy's word is taken only where that is switched on.
     """
-    forwarded = request.headers.get("x-forwarded-for", "") if settings.trust_proxy else ""
+    forwarded = request.headers.getlist("x-forwarded-for") if settings.trust_proxy else []
     # The last one is the proxy's own; those before it are whatever the client wrote.
-    text = forwarded.rpartition(",")[2].strip() or (request.client.host if request.client else "")
+    text = ",".join(forwarded).rpartition(",")[2].strip()
+    text = text or (request.client.host if request.client else "")
+    text = _WITH_PORT.sub(r"\1\2", text)  # every connection has another port
     try:
-        found = ipaddress.ip_address(text)
+        address = ipaddress.ip_address(text)
     except ValueError:
         return text
+    if address.version == 6 and address.ipv4_mapped:  # at a socket of both versions
+        address = address.ipv4_mapped
     # Whoever has one address of version 6 has the 2**64 beside it.
-    return text if found.version == 4 else str(ipaddress.ip_network((found, 64), strict=False))
+    length = 32 if address.version == 4 else 64
+    return str(ipaddress.ip_network((address, length), strict=False).network_address)
