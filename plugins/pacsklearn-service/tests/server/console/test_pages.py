@@ -310,6 +310,14 @@ def test_text_that_runs_from_right_to_left_turns_nothing_else_around(
     assert house.call("DELETE", "/v1/datasets/turned", user="curator").is_success
 
 
+def test_the_audit_log_shows_names_as_they_are_written(house: House, browser: Browser) -> None:
+    refused = house.call("POST", "/v1/users", user="curator", json={"name": "\u202eevil"})
+    assert refused.status_code == 422
+    text = browser.ask("GET", "/console/audit").text
+    assert "<td>\\u202eevil</td>" in text
+    assert "\u202e" not in text
+
+
 def test_a_model_that_another_coordinator_leads_raises_no_alarm(
     house: House, browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:

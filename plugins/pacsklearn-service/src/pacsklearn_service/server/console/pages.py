@@ -30,6 +30,11 @@ def moment(seconds: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M", time.gmtime(seconds))
 
 
+def visible(text: str) -> str:
+    """Return the text with what cannot be seen, or turns the direction of reading, spelt out."""
+    return "".join(each if each.isprintable() else f"\\u{ord(each):04x}" for each in text)
+
+
 # In memory whatever their size: rows that are asked about are on no disk.
 MultiPartParser.spool_max_size = 2**30
 _FOLDER: Final = Path(__file__).parent
@@ -51,7 +56,12 @@ _PAGES: Final = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-_PAGES.filters |= {"nats": nats, "moment": moment, "quoted": lambda text: quote(text, safe="")}
+_PAGES.filters |= {
+    "nats": nats,
+    "moment": moment,
+    "quoted": lambda text: quote(text, safe=""),
+    "visible": visible,
+}
 
 
 def _page(name: str, status: int = 200, **facts: Any) -> Response:
