@@ -49,6 +49,16 @@ def test_a_health_port_is_of_one_process(new_house: Any) -> None:
             asyncio.run(Server(house.coordinator).run())
 
 
+def test_a_host_that_cannot_be_is_no_standby(
+    new_house: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house = new_house(host="name.invalid", trust_proxy=True)
+    for each in ("start", "stop"):  # it has begun
+        monkeypatch.setattr(house.coordinator, each, lambda: None)
+    with pytest.raises(ValueError, match="host or port cannot be used"):
+        asyncio.run(asyncio.wait_for(Server(house.coordinator).run(), 60))
+
+
 def test_of_several_that_start_at_once_one_makes_the_key(tmp_path: Path) -> None:
     path, keys, lost = tmp_path / "service.key", set[bytes](), []
 

@@ -271,6 +271,7 @@ def test_a_service_that_has_stopped_looks_for_no_garbage(
     {"oidc": {"issuer": "i", "audience": "a", "jwks": "http://login.example.org/keys"}},
     {"lease": 1e300}, {"slot": True}, {"workers": 10**30}, {"most_worker_bytes": 2**20},
     {"curator_port": 8470}, {"health_port": 8471}, {"url": "ftp://127.0.0.1"},
+    {"most_connections": 1},
 ])  # fmt: skip
 def test_what_is_wrong_is_said_before_anything_is_made(
     tmp_path: Path, stated: dict[str, Any], monkeypatch: pytest.MonkeyPatch

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import gc
 import os
 import shutil
@@ -160,6 +161,8 @@ class Server:
                     curator = _bound(settings.curator_host, settings.curator_port)
                     stack.pop_all()
             except OSError as error:
+                if error.errno not in (errno.EADDRINUSE, errno.EADDRNOTAVAIL):  # no waiting helps
+                    raise ValueError(f"host or port cannot be used: {error.strerror}") from None
                 if not self._is_standing_by:
                     LOG.warning("standing by: an address cannot be taken", why=error.strerror)
                 self._is_standing_by = True

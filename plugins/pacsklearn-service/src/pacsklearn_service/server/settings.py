@@ -152,7 +152,7 @@ class Settings(BaseSettings):
     most_table_rows: Count = 5_000_000
     most_jobs: Count = 20
     most_job_bytes: Count = 2**26
-    most_connections: Count = 2000
+    most_connections: Annotated[Count, Field(ge=2)] = 2000
     most_worker_bytes: Annotated[Count, Field(ge=2**28)] = 3 * 2**30
     keep_jobs: Seconds = 7 * 86400.0
     keep_replies: Seconds = 86400.0
