@@ -21,6 +21,14 @@ def test_the_readme_uses_what_an_adapter_offers(adapter):
     assert set(imported.split(", ")) <= defined
 
 
+def test_runs_go_to_a_store_that_is_there():
+    (block,) = re.findall(r"```python\n(import mlflow\n.*?)```", README, re.DOTALL)
+    before, _, _ = block.partition("mlflow.start_run")
+    assert (
+        "mlflow.set_tracking_uri(" in before
+    )  # without one it fails: the small MLflow has no store
+
+
 def test_the_example_of_the_readme_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     example, *others = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
