@@ -73,6 +73,17 @@ def test_only_the_folder_is_pushed(folder):
             push(place, name, api=api)
 
 
+@pytest.mark.parametrize("name", ["clinic.csv", "more/curator.key", "model.skops", "model.pac"])
+def test_nothing_that_came_later_is_pushed(folder, name):
+    path = folder / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes((path.read_bytes() if path.exists() else b"private") + b"x")
+    api = create_autospec(hub.HfApi, instance=True)
+    with pytest.raises((ValueError, BundleError), match=name):
+        push(folder, "hospital/irises", api=api)
+    assert not api.method_calls
+
+
 def test_nothing_unsigned_or_mixed_is_written(tmp_path, keys, private, folder):
     path = publish(private, tmp_path / "unsigned.pac", onnx="none")
     with pytest.raises(BundleError, match="signed"):

@@ -16,6 +16,7 @@ __all__ = ["push", "write_folder"]
 
 _BUNDLE: Final = "model.pac"
 _COPIED: Final = ("README.md", "card.json", "model.skops", "guarantee.json", "software.cdx.json")
+_MADE: Final = (".gitattributes", "config.json")
 _LARGE: Final = "filter=lfs diff=lfs merge=lfs -text"
 _NAME: Final = re.compile(r"[\w.-]+/[\w.-]+")
 
@@ -87,13 +88,24 @@ def push(
     Raises
     ------
     ValueError
-        When the folder is none that :func:`write_folder` wrote, or the repository has no owner.
+        When the folder is not as :func:`write_folder` wrote it, or the repository has no owner.
+    pacsklearn.exceptions.BundleError
+        When the bundle in it is damaged.
     """
     place = Path(folder).expanduser()
     if not (place / _BUNDLE).is_file():
         raise ValueError(f"{place.name} holds no {_BUNDLE}; write_folder makes such a folder.")
     if not _NAME.fullmatch(repository):
         raise ValueError(f"repository must be 'owner/name', got {repository!r}.")
+    bundle = load_bundle(place / _BUNDLE, key=None)  # its signature was checked when it was written
+    copied = {*_COPIED, "model.onnx"} & {*bundle.names}
+    files = {each.relative_to(place).as_posix() for each in place.rglob("*") if each.is_file()}
+    others = files - copied - {_BUNDLE, *_MADE}
+    others |= {each for each in copied & files if (place / each).read_bytes() != bundle.read(each)}
+    if others:
+        raise ValueError(
+            f"{place.name} holds what write_folder did not write, and would push it: {min(others)}."
+        )
     if api is None:
         home, what = "./plugins/pacsklearn-publish", "Pushing to the Hugging Face Hub"
         api = optional("huggingface_hub", extra="huggingface", purpose=what, home=home).HfApi()
