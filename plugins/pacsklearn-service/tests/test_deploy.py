@@ -30,6 +30,8 @@ def test_every_container_can_read_the_password_and_nobody_else(tmp_path: Path) -
     assert re.fullmatch("[A-Za-z0-9]{20,32}", password.read_text())
     assert password.stat().st_mode & 0o777 == 0o644
     assert password.parent.stat().st_mode & 0o777 == 0o700
+    ignored = (DEPLOY.parent / ".gitignore").read_text(encoding="utf-8").split()
+    assert f"{password.parent.relative_to(tmp_path)}/" in ignored
 
 
 def test_a_service_begins_with_the_password_and_not_without(tmp_path: Path) -> None:
