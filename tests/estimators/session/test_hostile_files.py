@@ -41,7 +41,7 @@ def ledger(tmp_path: Path) -> SharedLedger:
 
 
 @pytest.fixture
-def saved(ledger: SharedLedger, tmp_path: Path) -> dict[bool, Path]:
+def saved(ledger: SharedLedger, tmp_path: Path, cheap_passphrases: None) -> dict[bool, Path]:
     """One session, saved without a key and with one."""
     X = np.random.default_rng(0).normal(size=(40, 2))
     session = PrivacySession(X, X[:, 0] > 0, budget=Nats(1.0), secret=Subsets(8), ledger=ledger)
