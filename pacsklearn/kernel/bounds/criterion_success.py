@@ -157,17 +157,13 @@ def one_look(
     """
     certain = OverlapSuccess(mixture, n_sets)
     if (seen := float(certain.of(sets).max())) <= _CLOSE:
-        return partial(certain.above, seen)
+        return certain.screen(seen)
     spread = Spread(mixture, mixture.draws(n_draws, generator), n_sets)
     return partial(_at_once, certain, spread, n_draws, gamma / n_sets)
 
 
 def _at_once(
-    certain: OverlapSuccess,
-    spread: Spread,
-    n: int,
-    share: float,
-    sets: NDArray[np.bool_],
+    certain: OverlapSuccess, spread: Spread, n: int, share: float, sets: NDArray[np.bool_]
 ) -> Floats:
     """Bound the success at each set by its spread over ``n`` draws, failing with ``share``."""
     variances, rates = spread.of(sets)
@@ -306,10 +302,7 @@ def certified_success(
 
 
 def success_sums(
-    mixture: GaussianMixture,
-    criterion: Criterion,
-    blocks: Iterable[MixtureDraws],
-    targets: Targets,
+    mixture: GaussianMixture, criterion: Criterion, blocks: Iterable[MixtureDraws], targets: Targets
 ) -> tuple[Floats, Floats]:
     """Return the sums and sums of squares of the success at targets over some draws."""
     total, squares = np.zeros(targets.size), np.zeros(targets.size)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cached_property
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, final
 
 import numpy as np
@@ -21,8 +21,10 @@ _WIDER = 2.0
 _FEW = 8
 # Candidates that are multiplied at once.
 _BLOCK = 128
-# Rank, at least, by which most sets are seen to need no closer look.
-_RANK = 16
+# Directions, or half the candidates, among which are those by which most sets are seen to need no
+# closer look; and what all others may change of the worst square.
+_DIRECTIONS = 64
+_REST = 0.25
 # exp() of more overflows.
 _LARGEST_LOG = 700.0
 
@@ -60,9 +62,7 @@ class OverlapSuccess:
 
     def __init__(self, mixture: GaussianMixture, n_sets: int) -> None:
         self._parts, self._n_sets = list(_neighbourhoods(mixture)), n_sets
-        m, k = mixture.signals.shape
-        # The posterior is linear in k numbers, and next, where that pays, in products of two.
-        self._rank = max(_RANK, k + 3, min((k + 1) * (k + 3) // 2, m // 8))
+        self._shape = mixture.signals.shape
 
     def of(self, sets: NDArray[np.bool_]) -> Floats:
         """Return a bound for each set, given as its candidates; at most 1, rounded outward."""
@@ -77,51 +77,63 @@ class OverlapSuccess:
             whole += np.fmin(roots * (1 + 1e-12), mass)
         return np.minimum(0.5 + whole / 2 * (1 + 1e-12), 1.0)
 
-    def above(self, least: float, sets: NDArray[np.bool_]) -> Floats:
-        """Return bounds as :meth:`of` has them, but farther ones where they are at most ``least``.
+    def screen(self, least: float) -> Callable[[NDArray[np.bool_]], Floats]:
+        """Return a bound as :meth:`of`, but a farther one where it is at most ``least``.
 
         Notes
         -----
-        ``p_i K_ij p_j`` is ``N N'``, of low rank, and a rest that changes the square of no set by
-        more than ``m`` times its Frobenius norm. In single precision, ``u = 2^-24``, an entry of
-        ``N' e`` is off by less than ``4 (b + m / b + 4) u`` times the sum of the absolute values of
-        N's column, adding blocks of ``b``; all entries together by ``d``, and their squares' sum
-        ``c^2``, taken in doubles, by ``2 c d + d^2 <= d (1 + c^2) + d^2``. Nothing is won where
-        this is most of it.
+        ``p_i K_ij p_j`` is ``N N'``, of low rank, and a rest ``R`` that changes the square of no
+        set by more than ``m`` times its largest singular value, which is at most the Frobenius norm
+        of ``R``, or the root of that of ``R' R``, or again. Doubles change these by less than
+        ``m^1.5 2^-51`` of themselves, and a millionth is added. In single precision,
+        ``u = 2^-24``, an entry of ``N' e`` is off by less than ``4 (b + m / b + 4) u`` times the
+        sum of the absolute values of N's column, adding blocks of ``b``; all entries together by
+        ``d``, and their squares' sum ``c^2``, taken in doubles, by
+        ``2 c d + d^2 <= d (1 + c^2) + d^2``. Nothing is won where the rest is most of it.
         """
-        m, square = sets.shape[1], (2 * least - 1) ** 2
-        if self._rank > m / 2 or self._parts[0][0].size < m or 2 * self._largest[-1] > square:
-            return self.of(sets)
+        (here, weights, form, outward), (m, k) = self._parts[0], self._shape
+        square = (2 * least - 1) ** 2
+        # The posterior is linear in k numbers, and next, where that pays, in products of two.
+        width = max(min(_DIRECTIONS, m // 2), k + 3, min((k + 1) * (k + 3) // 2, m // 8))
+        if width > m / 2 or here.size < m:
+            return self.of
+        # Any N would do, for what it misses is in the rest: its columns span those of a few
+        # candidates, once multiplied, which lie near the largest eigenvectors.
+        joint = form + np.outer(weights, weights)
+        basis, _ = np.linalg.qr(joint @ joint[:, :: m // width])
+        values, vectors = np.linalg.eigh(basis.T @ joint @ basis)
+        # Beside a closer look each costs less the more candidates there are.
+        kept = m**2 * values > 128 * _REST * square
+        factor = basis @ (vectors[:, kept] * np.sqrt(values[kept]))
+        rest, power = joint - factor @ factor.T, 1
+        while (norm := np.linalg.norm(rest) ** (1 / power)) * m > _REST * square and power < 4:
+            rest, power = rest.T @ rest, 2 * power
+        # N is rounded once, and of 2 N at most twice its absolute values are added: three times,
+        # and four with products of errors.
+        wrong = (_BLOCK + m / _BLOCK + 4) * 2.0**-22 * np.linalg.norm(np.abs(factor).sum(axis=0))
+        beside = float(m * norm * (1 + 1e-6) + 2 * outward + wrong * (1 + wrong))
+        if 2 * beside > square:
+            return self.of
+        near = 2 * factor.astype(np.float32), 1 + float(wrong) + 1e-9, beside
+        return partial(self._screened, least, near)
+
+    def _screened(self, least: float, near: _Near, sets: NDArray[np.bool_]) -> Floats:
+        twice, slope, beside = near
         # e = 2 a - 1 for the memberships a: N' e = (2 N)' a less the sums of N's columns.
-        twice, slope, rest = self._largest
-        blocks = (slice(i, i + _BLOCK) for i in range(0, m, _BLOCK))
+        blocks = (slice(i, i + _BLOCK) for i in range(0, len(twice), _BLOCK))
         signed = sum(probabilities(sets[:, b], twice[b]) for b in blocks) - twice.sum(0, float) / 2
-        squares = slope * np.einsum("ij,ij->i", signed, signed) + rest
+        squares = slope * np.einsum("ij,ij->i", signed, signed) + beside
         bounds = np.asarray(np.minimum(0.5 + np.sqrt(squares) / 2, 1.0))
         # Whatever is left out has a bound that holds, and none that is above the worst.
         if (left := np.flatnonzero(bounds > least)).size:
             bounds[left] = self.of(sets[left])
         return bounds
 
-    @cached_property
-    def _largest(self) -> tuple[NDArray[np.float32], float, float]:
-        # Any N would do, for what it misses is in the rest: its columns span those of a few
-        # candidates, once multiplied, which lie near the largest eigenvectors.
-        _, weights, form, outward = self._parts[0]
-        m, joint = weights.size, form + np.outer(weights, weights)
-        basis, _ = np.linalg.qr(joint @ joint[:, :: max(1, m // self._rank)])
-        values, vectors = np.linalg.eigh(basis.T @ joint @ basis)
-        factor = basis @ (vectors * np.sqrt(np.maximum(values, 0.0)))
-        rest = m * float(np.linalg.norm(joint - factor @ factor.T)) + 2 * outward
-        # N is rounded once, and of 2 N at most twice its absolute values are added: three times,
-        # and four with products of errors.
-        sums = float(np.linalg.norm(np.abs(factor).sum(axis=0)))
-        wrong = (_BLOCK + m / _BLOCK + 4) * 2.0**-22 * sums
-        return 2 * factor.astype(np.float32), 1 + wrong + 1e-9, rest + wrong * (1 + wrong)
-
 
 # A neighbourhood's candidates, weights, p_i (K_ij - 1) p_j, and error of the form.
 _Part = tuple[NDArray[np.intp], Floats, Floats, float]
+# Twice N, what the square is multiplied with, and what is added to it.
+_Near = tuple[NDArray[np.float32], float, float]
 
 
 def _neighbourhoods(mixture: GaussianMixture) -> Iterator[_Part]:

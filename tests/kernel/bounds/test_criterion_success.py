@@ -373,7 +373,7 @@ def test_nothing_is_drawn_where_the_closed_form_is_close(size: float) -> None:
     certain = OverlapSuccess(mixture, 300)
     assert (generator.bit_generator.state == before) == (size == 0.01)
     if size == 0.01:
-        assert np.array_equal(bounds, certain.above(certain.of(some).max(), sets))
+        assert np.array_equal(bounds, certain.screen(certain.of(some).max())(sets))
     else:
         assert np.all(bounds <= certain.of(sets))
         assert bounds.max() < certain.of(sets).max()
