@@ -24,9 +24,8 @@ def test_the_readme_uses_what_an_adapter_offers(adapter):
 def test_runs_go_to_a_store_that_is_there():
     (block,) = re.findall(r"```python\n(import mlflow\n.*?)```", README, re.DOTALL)
     before, _, _ = block.partition("mlflow.start_run")
-    assert (
-        "mlflow.set_tracking_uri(" in before
-    )  # without one it fails: the small MLflow has no store
+    # Without one it fails: the small MLflow has no store.
+    assert "mlflow.set_tracking_uri(" in before
 
 
 def test_the_example_of_the_readme_runs(tmp_path, monkeypatch, capsys):
