@@ -111,12 +111,8 @@ class CriterionBackend(CapBackend):
         self, support: Support, span: SpanCoordinates, criterion: Criterion, cap: float
     ) -> NoiseShape:
         """Return the shape that meets the cap at least power, with room for its certificate."""
-        blind = float(criterion.prior(support.weights).max())
-        search = _Search(support, span.coordinates, criterion, cap, blind, self.gamma)
-        shapes = _shapes(search.directions, span.variances)
-        tried = [search.scaled(shape, self.n_draws // 4) for shape in shapes]
-        best = min(tried, key=lambda shape: shape.power)
-        return search.scaled(best, self.n_draws, self.n_certificate)
+        search = _Search(support, span, criterion, cap, self.gamma)
+        return search.least(_ROUNDS, self.n_draws // 4, self.n_draws, self.n_certificate)
 
     def estimate(self, support: Support, target: Target, metric: Metric) -> NoiseLaw:
         return self.made_of(self._quick_shape, _estimated, support, target, metric)
@@ -125,11 +121,8 @@ class CriterionBackend(CapBackend):
         self, support: Support, span: SpanCoordinates, criterion: Criterion, cap: float
     ) -> NoiseShape:
         """Return a shape that meets the cap at about the least power, without that room."""
-        blind = float(criterion.prior(support.weights).max())
-        search = _Search(support, span.coordinates, criterion, cap, blind, self.gamma)
-        shapes = _shapes(search.directions, span.variances, _ROUNDS // 4)
-        tried = [search.scaled(shape, self.n_draws // 8) for shape in shapes]
-        return search.scaled(min(tried, key=lambda shape: shape.power), self.n_draws // 2)
+        search = _Search(support, span, criterion, cap, self.gamma)
+        return search.least(_ROUNDS // 4, self.n_draws // 8, self.n_draws // 2)
 
 
 def _estimated(
@@ -191,33 +184,37 @@ class _Search:
     def __init__(
         self,
         support: Support,
-        coordinates: Floats,
+        span: SpanCoordinates,
         criterion: Criterion,
         cap: float,
-        blind: float,
         gamma: float,
     ) -> None:
-        self._support, self._coordinates, self._criterion = support, coordinates, criterion
-        self._cap, self._blind = cap, blind
+        self._support, self._span, self._criterion = support, span, criterion
+        self._cap, self._blind = cap, float(criterion.prior(support.weights).max())
         # As the certificate has it at its first attempt.
         self._log_term = math.log(12 * criterion.distinct.size / gamma)
 
     @cached_property
     def directions(self) -> Floats:
         """Differences of outputs that success depends on to first order."""
-        return success_directions(self._criterion, self._coordinates, self._support.weights)
+        return success_directions(self._criterion, self._span.coordinates, self._support.weights)
 
-    @cached_property
-    def _squares(self) -> Floats:
-        return np.square(self.directions)
+    def least(self, rounds: int, first: int, last: int, n_certificate: int = 0) -> NoiseShape:
+        """Return the shape of least power, found by so many draws, and its scale by the last."""
+        shapes = _shapes(self.directions, self._span.variances, rounds)
+        tried = [(self._scaled(each, seen := self._watched(each), first), seen) for each in shapes]
+        # At any scale the same targets stand out.
+        best, watched = min(tried, key=lambda pair: pair[0].power)
+        return self._scaled(best, watched, last, n_certificate)
 
-    def scaled(self, shape: NoiseShape, n_draws: int, n_certificate: int = 0) -> NoiseShape:
+    def _scaled(
+        self, shape: NoiseShape, watched: Targets, n_draws: int, n_certificate: int = 0
+    ) -> NoiseShape:
         """Return the scale of a shape by success alone, or with the margin of a certificate."""
         weights = self._support.weights
-        signals = shape.mixture(self._coordinates, weights).signals
+        signals = shape.mixture(self._span.coordinates, weights).signals
         plain = GaussianMixture(signals, weights)
         blocks = list(plain.draws(n_draws, generator_for(self._support, "criterion", "shape")))
-        watched = self._watched(shape)
         log_factor = 0.0
         for _ in range(2 if n_certificate and self._criterion.has_sets else 1):
             start = GaussianMixture(signals, weights, math.exp(log_factor / 2))
@@ -262,12 +259,12 @@ class _Search:
             return distinct
         # Two of the shapes lie along the coordinates themselves.
         plain = np.array_equal(shape.axes, np.eye(len(shape.axes)))
-        seen = self._squares if plain else np.square(self.directions @ shape.axes)
-        visible = (seen @ (1 / shape.variances))[distinct]
+        seen = self.directions if plain else self.directions @ shape.axes
+        visible = np.einsum("ij,ij,j->i", seen, seen, 1 / shape.variances)[distinct]
         return distinct[np.argsort(visible)[-_WATCHED:]]
 
 
-def _shapes(directions: Floats, variances: Floats, rounds: int = _ROUNDS) -> list[NoiseShape]:
+def _shapes(directions: Floats, variances: Floats, rounds: int) -> list[NoiseShape]:
     """Return the shapes to try.
 
     One made for what the criterion looks at, two that know nothing of it.

@@ -116,12 +116,13 @@ def calibrated(scores: Floats, codes: NDArray[np.intp]) -> tuple[float, Floats]:
     """
     n_classes = scores.shape[1]
     apart = scores[:, 1:] - scores[:, :1]
-    truth, held = np.eye(n_classes)[codes][:, 1:], np.ones((len(apart), 1))
     if n_classes == 2:
         values, place = np.unique(apart, return_inverse=True)
         counts = np.bincount(2 * place.ravel() + codes, minlength=2 * values.size).reshape(-1, 2)
         apart, truth = values[:, None], counts[:, 1:].astype(np.float64)
         held = counts.sum(axis=1, keepdims=True).astype(np.float64)
+    else:
+        truth, held = np.eye(n_classes)[codes][:, 1:], np.ones((len(apart), 1))
     centre = (held * apart).sum(axis=0) / len(codes)
     apart = apart - centre
     size = float(np.sqrt(np.sum(held * apart**2) / (len(codes) * (n_classes - 1))))
