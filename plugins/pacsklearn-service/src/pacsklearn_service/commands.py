@@ -118,6 +118,11 @@ def add(
             with model.open("rb") as file:
                 if file.read(18) == b"pacsklearn session":
                     raise ValueError(f"{model} is a session, so --recipe must name its recipe")
+            if b"PRIVATE KEY" in key.read_bytes():
+                raise ValueError(
+                    f"--key {key} is a private key, which belongs to who signs alone; give the "
+                    f"public one, which is beside it as {key.name}.pub"
+                )
             bundle = load_bundle(model, key=key)
             kind = {"estimator": str(bundle.manifest["model"]["class"])}
             made = catalog.add_bundle(bundle, Recipe(**stated | kind))

@@ -168,6 +168,9 @@ def test_a_signed_bundle_answers_for_free(own: House, tmp_path: Path) -> None:
     path = publishing.publish(model, tmp_path / "risk.pac", key=private)
     _, other = signature.make_key(tmp_path / "other.key")
     assert "sign" in add(tmp_path, own, path, other, code=2)
+    said = add(tmp_path, own, path, private, code=2)
+    assert "curator.key.pub" in said
+    assert private.read_text().splitlines()[1] not in said
     (broken := tmp_path / "recipe.json").write_text("[1]")
     for words, wrong in ((("--name", "Risk "), "name"), (("--version", "9" * 11), "version"),
                          (("--recipe", str(broken)), "JSON object")):  # fmt: skip

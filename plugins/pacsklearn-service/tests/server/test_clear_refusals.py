@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pacsklearn_service.server.problem import words_of
+from pacsklearn_service.server.problem import Problem, words_of
+from pacsklearn_service.server.web.table_body import any_table
 from pacsklearn_service.server.web.worker import caller_app
 from service_house.house import House, contested_rows, v2
 
@@ -149,6 +150,30 @@ def test_a_ceiling_that_no_ledger_takes_is_not_valid(house: House) -> None:
     csv = {"content": b"x,y\n1,0\n2,1\n", "headers": {"content-type": "text/csv"}}
     assert "at least 1e-15" in refused(house, "POST", path, user="curator", **csv)
     assert house.call("POST", path, user="curator", **csv).status_code == 422
+
+
+@pytest.mark.parametrize("ceiling", ["NaN", "Infinity", "1e308"])
+def test_a_quota_of_no_amount_is_refused_in_words_that_can_be_read(
+    house: House, ceiling: str
+) -> None:
+    house.user("ann")
+    content = f'{{"kind": "user", "name": "ann", "ceiling": {ceiling}}}'.encode()
+    path = "/v1/datasets/clinic/quotas"
+    told = refused(house, "PUT", path, "curator", content=content, headers=JSON)
+    assert "body.ceiling (Input should be less than or equal to 1e+300)" in told
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [(b"", "is empty"), (b"\xef\xbb\xbf\n", "is empty"), ("x0,é\n1,2\n".encode("utf-16"), "UTF-8"),
+     (b"x0,x1\n1,2,3\n", "as many values")],
+)  # fmt: skip
+def test_what_is_wrong_with_a_file_of_a_form_is_named(
+    house: House, content: bytes, words: str
+) -> None:
+    with pytest.raises(Problem, match=words) as caught:
+        any_table(content, "text/csv", most=10, most_bytes=10**6)
+    assert "Content-Encoding" not in caught.value.detail
 
 
 def test_quotas_of_no_data_set_are_not_an_empty_list(house: House) -> None:

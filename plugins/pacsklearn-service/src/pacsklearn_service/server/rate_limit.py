@@ -21,9 +21,12 @@ class RateLimit:
     Parameters
     ----------
     per_minute : int
+    what : str
+        What is counted, for the refusal.
     """
 
-    def __init__(self, per_minute: int) -> None:
+    def __init__(self, per_minute: int, what: str = "requests") -> None:
+        self._what = what
         self._most = RateLimitItemPerMinute(per_minute)
         self._windows = FixedWindowRateLimiter(_Windows())
 
@@ -39,7 +42,7 @@ class RateLimit:
             end = self._windows.get_window_stats(self._most, caller).reset_time
             raise Problem(
                 "too-many-requests",
-                f"At most {self._most.amount} requests a minute are allowed.",
+                f"At most {self._most.amount} {self._what} a minute are allowed.",
                 retry_after=max(int(end - time.monotonic()), 0) + 1,
             )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import ssl
 import tomllib
 from pathlib import Path
@@ -160,6 +161,18 @@ class Settings(BaseSettings):
     previews_per_minute: Count = 60
     failures_per_minute: Count = 30
 
+    @field_validator("database")
+    @classmethod
+    def _check_database(cls, address: str) -> str:
+        if not re.match(r"sqlite:|postgres(ql)?(\+\w+)?:", address):
+            from pacsklearn.kernel.ledger.address import without_password  # workers do without it
+
+            raise ValueError(
+                "must be an address such as 'sqlite:///service.db' or 'postgresql://host/name', "
+                f"got {without_password(address)!r}"
+            )
+        return address
+
     @model_validator(mode="after")
     def _check_addresses(self) -> Self:
         is_safe = self.certificate is not None or self.trust_proxy
@@ -226,16 +239,19 @@ class Settings(BaseSettings):
         ------
         ValueError
         """
+        name = "ca_file"
         try:
+            ssl.create_default_context(cafile=self.ca_file)
             if self.certificate is not None:
-                own = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+                own, name = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), "certificate"
+                own.load_verify_locations(self.certificate)
+                name = "private_key"
                 # Nobody is there to be asked for the password of a key.
                 own.load_cert_chain(self.certificate, self.private_key, password=lambda: "-")
-            ssl.create_default_context(cafile=self.ca_file)
         except OSError as error:
             raise ValueError(
-                "certificate, private_key and ca_file must be PEM files that can be read without "
-                f"a password ({error.strerror})"
+                f"{name} must be a PEM file that can be read without a password, and private_key "
+                f"the certificate's ({error.strerror})"
             ) from None
 
     @property

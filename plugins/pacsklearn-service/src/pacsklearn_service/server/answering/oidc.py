@@ -85,7 +85,7 @@ class OidcVerifier:
         if not isinstance(project, str | None):
             return None
         granted = frozenset(each for each in scopes if each in SCOPES)
-        return Caller(user, project, granted, "oidc"), float(claims["exp"])
+        return Caller(user, project, granted, "oidc"), claims["exp"]
 
     def _claims(self, token: str) -> dict[str, Any] | None:
         if self._keys is None:
@@ -98,9 +98,10 @@ class OidcVerifier:
                 aud={"essential": True, "value": self._settings.audience},
                 exp={"essential": True},
             ).validate(token_.claims)
-        except (JoseError, ValueError, TypeError, KeyError):
+            # JSON has integers that are no doubles.
+            return token_.claims | {"exp": float(token_.claims["exp"])}
+        except (JoseError, ValueError, TypeError, KeyError, OverflowError):
             return None
-        return dict(token_.claims)
 
     def _refresh(self, oldest: float) -> None:
         with self._lock:

@@ -47,7 +47,7 @@ class Authenticator:
 
     def __init__(self, link: Link, settings: Settings) -> None:
         self._link, self._settings = link, settings
-        self._failures = RateLimit(settings.failures_per_minute)
+        self._failures = RateLimit(settings.failures_per_minute, "failed sign-ins")
         self._checking = asyncio.Lock()
         # Who has shown a key, and until when that is believed unasked.
         self._known: dict[bytes, tuple[Caller | None, float]] = {}

@@ -177,6 +177,8 @@ def invalid(errors: Any) -> Problem:
     fields: dict[str, str] = {}
     for each in errors:
         parts, words = [str(part) for part in each["loc"]], f" ({each['msg']})"
+        if each["type"] == "less_than_equal":  # three hundred digits of 1e300 say nothing
+            words = f" (Input should be less than or equal to {each['ctx']['le']:.16g})"
         # Where a value may have one of several forms, without what each of them lacks.
         whole = list(takewhile(lambda part: "[" not in part, parts))
         if whole == parts and parts[-1:] and parts[-1] in _VALUES and each["type"] not in _WHETHER:

@@ -53,7 +53,7 @@ def any_table(body: bytes, kind: str, *, most: int, most_bytes: int) -> dict[str
         return _columns(table, most, most_bytes)
     except (pa.ArrowException, OSError, ValueError, TypeError, OverflowError, struct.error):
         wrong = f"The body must be a table of the type {kind}, without a Content-Encoding."
-        raise Problem("bad-request", wrong) from None
+        raise Problem("bad-request", _wrong_csv(body) if kind == CSV else wrong) from None
 
 
 def mlflow_table(body: bytes, signature: Signature, most: int) -> Rows:
@@ -114,6 +114,16 @@ def _csv(body: bytes, *_: int) -> Any:
     table = csv.read_csv(pa.py_buffer(body), convert_options=options)
     kinds = [pa.string() if pa.types.is_temporal(kind) else kind for kind in table.schema.types]
     return table.cast(pa.schema(zip(table.column_names, kinds, strict=True)))
+
+
+def _wrong_csv(body: bytes) -> str:
+    """Return what is wrong with a table that could not be read; it may be a file of a form."""
+    try:
+        if not body.decode("utf-8-sig").strip():
+            return "The CSV table is empty."
+    except UnicodeDecodeError:
+        return "The CSV table is not text in UTF-8, or it is compressed."
+    return "The CSV table must have a line of names, and as many values in every row."
 
 
 def _arrow(body: bytes, most: int, most_bytes: int) -> Any:
