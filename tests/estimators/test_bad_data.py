@@ -188,9 +188,8 @@ def test_sparse_columns_of_another_fill_are_told_the_way_out() -> None:
 
 @pytest.mark.parametrize("model", [LogisticRegression(), Ridge()])
 def test_sparse_truths_are_numbers(model: Any) -> None:
-    table = sparse.csr_array(X > 0)
-    frame = pd.DataFrame.sparse.from_spmatrix(table)
-    for data in (table, frame):
+    frame = pd.DataFrame(X > 0).astype(pd.SparseDtype(bool, fill_value=False))
+    for data in (sparse.csr_array(X > 0), frame):
         assert private(model).fit(data, Y).predict(data).shape == (60,)
 
 
