@@ -26,7 +26,7 @@ def test_budgets_are_written_as_on_the_command_line(written, budget):
     assert Recipe(**recipe.model_dump()).stated_budget() == budget
 
 
-@pytest.mark.parametrize("written", [{"k_of_n": "20%"}, {"renyi": "1@4"}, {}])
+@pytest.mark.parametrize("written", [{"k_of_n": "20%"}, {"renyi": "1@4"}, {}, True])
 def test_budgets_that_answers_cannot_have_are_refused(written):
     with pytest.raises(ValueError, match="budget"):
         Recipe(**STATED, budget=written)

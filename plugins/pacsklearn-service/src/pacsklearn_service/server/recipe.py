@@ -32,7 +32,7 @@ def _read_k_of_n(text: str) -> str:
     return text
 
 
-Amount = Annotated[float, BeforeValidator(_read), Field(gt=0, allow_inf_nan=False)]
+Amount = Annotated[float, BeforeValidator(_read), Field(gt=0, allow_inf_nan=False, strict=True)]
 """Number above 0, or a text such as 1/16, 60% or 2^-12."""
 
 
